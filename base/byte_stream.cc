@@ -56,10 +56,10 @@ bool ByteReader::Bool() {
 
 absl::string_view ByteReader::Text() { return Raw(U64()); }
 
-uint64_t ByteReader::Count(uint64_t least_bytes) {
+uint64_t ByteReader::Count(uint64_t min_bytes) {
   const uint64_t count = U64();
-  if (count <= left() / least_bytes) return count;
-  Fail(absl::StrCat("no more than ", left() / least_bytes, " things, which is what the bytes behind can hold"));
+  if (count <= left() / min_bytes) return count;
+  Fail(absl::StrCat("no more than ", left() / min_bytes, " things, which is what the bytes behind can hold"));
   return 0;
 }
 

@@ -45,8 +45,8 @@ class ByteReader {
   bool Bool();  // 0 or 1, nothing else
   absl::string_view Text();
   absl::string_view Raw(uint64_t size);
-  // An element count, where each element takes at least `least_bytes`: never more than fit into the remaining bytes.
-  uint64_t Count(uint64_t least_bytes);
+  // An element count, where each element takes at least `min_bytes`: never more than fit into the remaining bytes.
+  uint64_t Count(uint64_t min_bytes);
 
   // Stores the error that the value just read violates `expectation`, unless the reader already has an error.
   void Fail(absl::string_view expectation);

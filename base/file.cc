@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kChunk = size_t{1} << 20;
 // The limit for streams whose size is unknown in advance: a pipe, a device.
-constexpr size_t kMostOfAStream = size_t{1} << 30;
+constexpr size_t kMaxOfAStream = size_t{1} << 30;
 
 std::string Reason() { return std::strerror(errno); }
 
@@ -44,9 +44,9 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
     size_t size = 0;
     while (const size_t got = std::fread(bytes.data() + size, 1, bytes.size() - size, file.get())) {
       size += got;
-      if (expected == 0 && size > kMostOfAStream) {
+      if (expected == 0 && size > kMaxOfAStream) {
         return absl::ResourceExhaustedError(
-            absl::StrCat(path, " is no ordinary file and holds more than ", kMostOfAStream, " bytes"));
+            absl::StrCat(path, " is no ordinary file and holds more than ", kMaxOfAStream, " bytes"));
       }
       if (size == bytes.size()) bytes.resize(size + std::max(size, kChunk));
     }

@@ -47,9 +47,9 @@ constexpr std::chrono::microseconds kPublished{100};
 constexpr std::chrono::microseconds kWorthHelp{2};
 
 // Sections of a loop: each thread looks at all of them before it leaves.
-constexpr int64_t kMostSections = 8;
+constexpr int64_t kMaxSections = 8;
 // Indices of a loop at most; more are several loops.
-constexpr int64_t kMostIndices = 1 << 20;
+constexpr int64_t kMaxIndices = 1 << 20;
 
 // Whether this thread is inside a body of any pool.
 thread_local bool inside_body = false;
@@ -95,9 +95,9 @@ class OwnThreadPool : public ThreadPool {
   int num_threads() const override { return static_cast<int>(threads_.size()) + 1; }
 
   void ParallelFor(int64_t n, absl::FunctionRef<void(int64_t)> body) override {
-    if (n > kMostIndices) {
-      for (int64_t first = 0; first < n; first += kMostIndices)
-        ParallelFor(std::min(kMostIndices, n - first), [&](int64_t i) { body(first + i); });
+    if (n > kMaxIndices) {
+      for (int64_t first = 0; first < n; first += kMaxIndices)
+        ParallelFor(std::min(kMaxIndices, n - first), [&](int64_t i) { body(first + i); });
       return;
     }
     if (n <= 0) return;
@@ -143,7 +143,7 @@ class OwnThreadPool : public ThreadPool {
     bool skips = false;  // a section whose indices are worth no help
   };
 
-  int64_t SectionsOf(int64_t n) const { return std::min<int64_t>({n, num_threads(), kMostSections}); }
+  int64_t SectionsOf(int64_t n) const { return std::min<int64_t>({n, num_threads(), kMaxSections}); }
 
   void WakeAll() {
     // A worker that holds the lock may not wait yet.
@@ -214,7 +214,7 @@ class OwnThreadPool : public ThreadPool {
   // Tags that are not renewed soon seem to be of later loops: all programs and tests depend on the renewal.
   static constexpr uint32_t kFirstGeneration = (uint32_t{1} << 31) - 100;
   void RenewTags(uint32_t generation) {
-    for (Line& line : claims_) line.tagged.store({generation, static_cast<uint32_t>(kMostIndices)});
+    for (Line& line : claims_) line.tagged.store({generation, static_cast<uint32_t>(kMaxIndices)});
     for (size_t thread = 1; thread <= threads_.size(); ++thread) ran_[thread].tagged.store({generation, 0});
   }
 
@@ -264,8 +264,8 @@ class OwnThreadPool : public ThreadPool {
   std::optional<absl::FunctionRef<void(int64_t)>> body_;
   std::atomic<bool> waiting_{false};
   std::atomic<bool> stopping_{false};
-  std::array<Line, kMostSections> claims_;  // the indices of each section that are claimed
-  std::unique_ptr<Line[]> ran_;             // the indices that each worker has run
+  std::array<Line, kMaxSections> claims_;  // the indices of each section that are claimed
+  std::unique_ptr<Line[]> ran_;            // the indices that each worker has run
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kRounds = 20;
 constexpr int kRunsARound = 20000;
-constexpr double kMostNanoseconds = 1000;
+constexpr double kMaxNanoseconds = 1000;
 
 absl::StatusOr<double> NanosecondsARun(const hilo::Executable& add, hilo::Buffer* x, hilo::Buffer* y) {
   const auto start = std::chrono::steady_clock::now();
@@ -56,6 +56,6 @@ int main() {
     std::fprintf(stderr, "%s\n", best.status().ToString().c_str());
     return 2;
   }
-  std::printf("scalar add: %.0f ns a run (at most %.0f)\n", *best, kMostNanoseconds);
-  return *best <= kMostNanoseconds ? 0 : 1;
+  std::printf("scalar add: %.0f ns a run (at most %.0f)\n", *best, kMaxNanoseconds);
+  return *best <= kMaxNanoseconds ? 0 : 1;
 }

@@ -28,10 +28,10 @@ absl::StatusOr<PJRT_Memory*> MemoryFor(PJRT_Memory* memory, PJRT_Device* device)
 }
 
 absl::Status CheckDimensions(size_t num_dims) {
-  constexpr size_t kMostDimensions = 4096;
-  return num_dims <= kMostDimensions
+  constexpr size_t kMaxDimensions = 4096;
+  return num_dims <= kMaxDimensions
              ? absl::OkStatus()
-             : InvalidArgument("expected at most ", kMostDimensions, " dimensions, got ", num_dims);
+             : InvalidArgument("expected at most ", kMaxDimensions, " dimensions, got ", num_dims);
 }
 
 absl::StatusOr<Shape> ShapeFromDims(PJRT_Buffer_Type type, const int64_t* dims, size_t num_dims) {

@@ -45,9 +45,9 @@ Args Whole(const Args* given) {
 // The minimum size of every caller's struct, whatever it states. In headers of the API up to version 0.70 the size
 // for the attributes of a plugin leaves out their number.
 template <typename Args>
-inline constexpr size_t kLeastSize = sizeof(size_t);
+inline constexpr size_t kMinSize = sizeof(size_t);
 template <>
-inline constexpr size_t kLeastSize<PJRT_Plugin_Attributes_Args> = sizeof(PJRT_Plugin_Attributes_Args);
+inline constexpr size_t kMinSize<PJRT_Plugin_Attributes_Args> = sizeof(PJRT_Plugin_Attributes_Args);
 
 // Calls `function` on arguments of the size that this plugin was compiled with, whatever their caller's version.
 template <typename Args, absl::Status (*function)(Args*)>
@@ -56,7 +56,7 @@ PJRT_Error* Boundary(Args* args) noexcept {
     if (args == nullptr) return InvalidArgument("expected a struct of arguments, got null");
     if (args->struct_size < sizeof(size_t))
       return InvalidArgument("a struct of arguments of ", args->struct_size, " bytes");
-    if (std::max(args->struct_size, kLeastSize<Args>) >= sizeof(Args)) return function(args);
+    if (std::max(args->struct_size, kMinSize<Args>) >= sizeof(Args)) return function(args);
     Args whole = Whole(args);
     absl::Status status = function(&whole);
     std::memcpy(static_cast<void*>(args), &whole, args->struct_size);

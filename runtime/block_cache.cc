@@ -8,7 +8,7 @@ namespace {
 
 // malloc itself keeps smaller blocks.
 constexpr int64_t kSmallest = 16 << 10;
-constexpr int64_t kMostKept = 256 << 20;
+constexpr int64_t kMaxKept = 256 << 20;
 
 }  // namespace
 
@@ -26,7 +26,7 @@ void* BlockCache::Take(int64_t size) {
 void BlockCache::Give(void* block, int64_t size) {
   if (size >= kSmallest) {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (kept_ + size <= kMostKept) {
+    if (kept_ + size <= kMaxKept) {
       try {
         blocks_[size].push_back(block);
         kept_ += size;

@@ -14,7 +14,7 @@ namespace {
 constexpr int kQueueSpins = 3 * kSpins;
 
 // How many pieces are looked at for one that is independent.
-constexpr int kMostLookedAt = 16;
+constexpr int kMaxLookedAt = 16;
 
 // The state of the queue that owns this thread.
 thread_local const void* thread_of_state = nullptr;
@@ -101,7 +101,7 @@ bool DeviceQueue::Enqueue(std::function<void()>&& work, Order order) {
 }
 
 std::deque<DeviceQueue::Piece>::iterator DeviceQueue::State::FirstIndependent() {
-  const auto end = work.begin() + std::min<std::ptrdiff_t>(kMostLookedAt, std::ssize(work));
+  const auto end = work.begin() + std::min<std::ptrdiff_t>(kMaxLookedAt, std::ssize(work));
   const auto found =
       std::find_if(work.begin(), end, [](const Piece& piece) { return piece.order == Order::kIndependent; });
   return found == end ? work.end() : found;

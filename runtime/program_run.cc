@@ -17,7 +17,7 @@ namespace hilo {
 namespace {
 
 // Of temporary memory: programs with more run one after the other, so that no more than the frame of one is needed.
-constexpr int64_t kMostTempBytesBeside = int64_t{64} << 20;
+constexpr int64_t kMaxTempBytesBeside = int64_t{64} << 20;
 
 // Whether two runs beside each other have one thread each, rather than one of them all but one.
 bool HaveThreadEach(const ClientCore& core) { return core.pool->num_threads() == 2; }
@@ -81,7 +81,7 @@ bool IsIndependent(const ProgramRun& run) {
   if (core.pool == nullptr || core.pool->num_threads() == 1 || memory.device() != nullptr || memory.limit() != 0)
     return false;
   const LoadedProgram& program = run.program;
-  if (program.effects.any || program.compiled->temp_bytes() > kMostTempBytesBeside) return false;
+  if (program.effects.any || program.compiled->temp_bytes() > kMaxTempBytesBeside) return false;
   // One that waits its turn finds its donated arguments released by earlier runs.
   if (!run.IsReady() || std::any_of(run.arguments.begin(), run.arguments.end(),
                                     [](const Argument& argument) { return argument.donated; }))

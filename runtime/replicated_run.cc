@@ -111,7 +111,7 @@ bool RunsHere(const LoadedProgram& program, const ClientCore& core, bool synchro
 }
 
 // More than these of a program are no longer counted.
-constexpr int64_t kMostCollectives = 1000;
+constexpr int64_t kMaxCollectives = 1000;
 
 // Whether the calling thread runs the parts of all `devices` devices, the queues of all being idle: in less time than
 // their threads would take with all processors.
@@ -122,7 +122,7 @@ bool RunsAllHere(const LoadedProgram& program, const ClientCore& core, int64_t d
   const int64_t longer = std::max<int64_t>(devices - one_after_the_other, 1);  // devices that another thread would run
   // Threads that share processors sleep at each collective; and they leave none to a caller that does not wait.
   const bool share = devices > processors;
-  const int64_t wakes = devices * (1 + (share ? std::min(program.effects.collectives, kMostCollectives) : 0));
+  const int64_t wakes = devices * (1 + (share ? std::min(program.effects.collectives, kMaxCollectives) : 0));
   return RunsInline(program, core, (share ? kInlineNanosecondsIfAwaited : kInlineNanosecondsOfSeveral) / devices) &&
          RunsInline(program, core, wakes * kDeviceThreadNanoseconds / longer) && Fibers::Reserve(devices);
 }

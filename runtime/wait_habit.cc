@@ -22,7 +22,7 @@ thread_local LastRun last_run;
 
 void WaitHabit::Count(bool waited) {
   const int before = waits_.load(std::memory_order_relaxed);
-  waits_.store(std::clamp(before + (waited ? 1 : -1), 0, kMost), std::memory_order_relaxed);
+  waits_.store(std::clamp(before + (waited ? 1 : -1), 0, kMax), std::memory_order_relaxed);
 }
 
 void WaitHabit::Took(int64_t nanoseconds) {

@@ -32,12 +32,12 @@ class WaitHabit {
   static void Waits();
 
  private:
-  static constexpr int kSure = 2, kMost = 3;  // runs
+  static constexpr int kSure = 2, kMax = 3;  // runs
   void Count(bool waited);
 
   std::atomic<int> runs_{0};        // measured, up to kSure
   std::atomic<int64_t> recent_{0};  // nanoseconds
-  std::atomic<int> waits_{0};       // 0 to kMost: more with every run that was waited for, less with every other
+  std::atomic<int> waits_{0};       // 0 to kMax: more with every run that was waited for, less with every other
 };
 
 }  // namespace hilo

@@ -33,7 +33,7 @@ constexpr int kBytesAtOnce = 1 << 14;
 constexpr size_t kLinesKept = 10;
 // Processes that begin on one host at a time: sshd drops connections at random from ten on that have not logged in, and
 // a host may be given by two names.
-constexpr int64_t kMostBeginning = 4;
+constexpr int64_t kMaxBeginning = 4;
 constexpr int kShellSignal = 128;  // plus the number of a signal: a shell's exit status for what it has ended
 constexpr int kSshFailed = 255;
 
@@ -110,7 +110,7 @@ bool LaunchJob::MayStart(const Process& process) const {
   return process.program.host.empty() ||
          std::count_if(processes_.begin(), processes_.end(), [&](const Process& other) {
            return other.program.host == process.program.host && other.running && !other.begun;
-         }) < kMostBeginning;
+         }) < kMaxBeginning;
 }
 
 void LaunchJob::StartWaiting() {

@@ -24,10 +24,10 @@ namespace {
 // Without a number of iterations: until this much time has gone by, within these bounds.
 constexpr double kBudgetMs = 1000;
 constexpr int64_t kFewestRuns = 5;
-constexpr int64_t kMostRuns = 10000;
+constexpr int64_t kMaxRuns = 10000;
 constexpr int kTransfers = 5;
 // Programs that take longer are not run with every access counted.
-constexpr double kMostCountedMs = 100;
+constexpr double kMaxCountedMs = 100;
 
 // 64 MB an array, past any cache; a product of 2 GFLOP.
 constexpr absl::string_view kSumProgram = R"(HloModule roof_of_memory
@@ -59,7 +59,7 @@ absl::Status TimeRuns(const Session& session, int64_t iterations, Measurement* m
   std::vector<double>& times = measured->run_ms;
   const double processor = ProcessorMs();
   const int64_t start = NowNanoseconds();
-  const int64_t most = iterations > 0 ? iterations : kMostRuns;
+  const int64_t most = iterations > 0 ? iterations : kMaxRuns;
   while (static_cast<int64_t>(times.size()) < most) {
     const bool enough = static_cast<int64_t>(times.size()) >= kFewestRuns && MillisecondsSince(start) > kBudgetMs;
     if (iterations == 0 && enough) break;
@@ -132,7 +132,7 @@ std::string MemoryText(const KernelMemory& memory) {
 // The counts of the emulated device, after the lines of the kernels.
 void AddMemory(const Program& program, const Session& session, const Flags& flags, double run_ms,
                std::vector<std::string>* lines) {
-  if (run_ms > kMostCountedMs) {
+  if (run_ms > kMaxCountedMs) {
     lines->push_back(
         absl::StrFormat("memory sectors are not counted: that takes a hundred times the %.3g ms of a run", run_ms));
     return;

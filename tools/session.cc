@@ -69,9 +69,9 @@ std::string ListLeaves(const std::vector<ParameterLeaf>& leaves) {
 
 // "a, b, c, ..." of what an archive holds.
 std::string ListNames(absl::Span<const std::string> names) {
-  constexpr size_t kMost = 10;
+  constexpr size_t kMax = 10;
   if (names.empty()) return "no arrays";
-  return absl::StrCat(absl::StrJoin(names.subspan(0, kMost), ", "), names.size() > kMost ? ", ..." : "");
+  return absl::StrCat(absl::StrJoin(names.subspan(0, kMax), ", "), names.size() > kMax ? ", ..." : "");
 }
 
 // The literal as an argument: for a parameter with dynamic dimensions, an array within the bounds defines the

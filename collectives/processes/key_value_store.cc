@@ -66,7 +66,7 @@ class InProcessStore : public KeyValueStore {
   std::map<std::string, std::string> values_;
 };
 
-constexpr size_t kMostGetsAtOnce = 16;
+constexpr size_t kMaxGetsAtOnce = 16;
 
 class CallbackStore : public KeyValueStore {
  public:
@@ -116,7 +116,7 @@ class CallbackStore : public KeyValueStore {
     std::vector<std::thread> threads;
     try {
       const SignalsBlocked signals_blocked;
-      while (threads.size() + 1 < std::min(kMostGetsAtOnce, keys.size())) threads.emplace_back(work);
+      while (threads.size() + 1 < std::min(kMaxGetsAtOnce, keys.size())) threads.emplace_back(work);
     } catch (const std::system_error&) {
       // With fewer threads it takes longer.
     }

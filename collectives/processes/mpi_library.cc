@@ -33,7 +33,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little);
 
 // At least those of all libraries.
-constexpr int kMostVersionBytes = 8192, kMostErrorBytes = 1024;
+constexpr int kMaxVersionBytes = 8192, kMaxErrorBytes = 1024;
 // Of MPI_Comm_create_group, among the communicators that one process makes at the same time.
 constexpr int kGroupTag = 7321;
 
@@ -47,7 +47,7 @@ int (*finalized)(int* flag) = nullptr;
 
 // MPI_Finalize waits for the other processes, which may have more to do, and an mpirun may end them when a process
 // exits without it: it may take as long as a collective by default. After a run has failed one of them may be stuck.
-constexpr std::chrono::seconds kMostToFinalize(300), kMostToFinalizeAfterFailure(5);
+constexpr std::chrono::seconds kMaxToFinalize(300), kMaxToFinalizeAfterFailure(5);
 constexpr std::chrono::milliseconds kGiveUpInterval(50);
 constexpr int kTestsAfterCancel = 100;
 // MPI_FT of Open MPI 5.
@@ -62,7 +62,7 @@ void FinalizeAtExit() {
     std::packaged_task<int()> task(finalize);
     std::future<int> done = task.get_future();
     std::thread(std::move(task)).detach();
-    done.wait_for(has_failure ? kMostToFinalizeAfterFailure : kMostToFinalize);
+    done.wait_for(has_failure ? kMaxToFinalizeAfterFailure : kMaxToFinalize);
   } catch (const std::exception&) {
     // Without a thread or memory the process ends as one that has not called MPI_Finalize.
   }
@@ -143,7 +143,7 @@ absl::Status MpiLibrary::Open() {
     status_ignore_ = reinterpret_cast<void*>(1);
     thread_multiple_ = 3;
   }
-  char text[kMostVersionBytes] = {};
+  char text[kMaxVersionBytes] = {};
   int length = 0;
   HILO_RETURN_IF_ERROR(StatusOf(mpi_->Get_library_version(text, &length), "MPI_Get_library_version"));
   const absl::string_view lines(text);
@@ -216,7 +216,7 @@ absl::StatusOr<MpiLibrary*> MpiLibrary::Get() {
 
 absl::Status MpiLibrary::StatusOf(int code, const char* function) const {
   if (code == 0) return absl::OkStatus();
-  char text[kMostErrorBytes] = {};
+  char text[kMaxErrorBytes] = {};
   int length = 0;
   mpi_->Error_string(code, text, &length);
   return Unavailable(function, ": ", text);

@@ -34,10 +34,10 @@ constexpr int kFirstTag = 1, kRestTag = 2;
 // Of the first message of a frame, header included.
 constexpr int64_t kFirstBytes = 8 << 10;
 // A count of MPI is an int.
-constexpr int64_t kMostRestBytes = 1 << 30;
-constexpr uint64_t kMostFrameBytes = uint64_t{1} << 44;
+constexpr int64_t kMaxRestBytes = 1 << 30;
+constexpr uint64_t kMaxFrameBytes = uint64_t{1} << 44;
 // Copies for one process that are on their way, beyond which a sender waits.
-constexpr int64_t kMostUnsentBytes = 8 << 20;
+constexpr int64_t kMaxUnsentBytes = 8 << 20;
 // How often a rank looks for frames before it sleeps, and for how long it sleeps: nothing wakes it.
 constexpr int kPolls = 200;
 constexpr absl::Duration kNap = absl::Microseconds(50);
@@ -115,8 +115,8 @@ class MpiTransport::Peer {
     HILO_RETURN_IF_ERROR(StartSend(kFirstTag, std::make_unique<Bytes>(Bytes{.text = std::move(first)})));
     if (rest == nullptr) return absl::OkStatus();
     auto shared = std::make_shared<AlignedBuffer>(std::move(*rest));
-    for (int64_t begin = 0; begin < shared->size(); begin += kMostRestBytes) {
-      const int64_t bytes = std::min(kMostRestBytes, shared->size() - begin);
+    for (int64_t begin = 0; begin < shared->size(); begin += kMaxRestBytes) {
+      const int64_t bytes = std::min(kMaxRestBytes, shared->size() - begin);
       HILO_RETURN_IF_ERROR(
           StartSend(kRestTag, std::make_unique<Bytes>(Bytes{.rest = shared, .begin = begin, .size = bytes})));
     }
@@ -143,7 +143,7 @@ class MpiTransport::Peer {
   }
   bool IsFull() {
     std::lock_guard<std::mutex> lock(send_mutex);
-    return unsent_bytes_ > kMostUnsentBytes;
+    return unsent_bytes_ > kMaxUnsentBytes;
   }
   // Whether what is sent has been on its way for long, and the ranks that wait have not been told so lately.
   bool NeedsAttention() {
@@ -172,14 +172,14 @@ class MpiTransport::Peer {
       if (!in_frame_) {
         MpiHeader wire;
         std::memcpy(&wire, receiving_.get(), sizeof(wire));
-        if (wire.bytes > kMostFrameBytes) return InvalidArgument("it sends what is no frame");
+        if (wire.bytes > kMaxFrameBytes) return InvalidArgument("it sends what is no frame");
         header_ = {static_cast<FrameKind>(wire.kind), wire.program, wire.run, wire.group};
         HILO_ASSIGN_OR_RETURN(bytes_, AlignedBuffer::Create(static_cast<int64_t>(wire.bytes)));
         filled_ = std::min<int64_t>(bytes_.size(), kFirstBytes - sizeof(wire));
         if (filled_ > 0) std::memcpy(bytes_.data(), receiving_.get() + sizeof(wire), filled_);
         in_frame_ = true;
       } else {
-        filled_ += std::min(kMostRestBytes, bytes_.size() - filled_);
+        filled_ += std::min(kMaxRestBytes, bytes_.size() - filled_);
       }
       if (filled_ == bytes_.size()) {
         in_frame_ = false;
@@ -189,7 +189,7 @@ class MpiTransport::Peer {
         return true;
       }
       HILO_RETURN_IF_ERROR(
-          StartReceiving(kRestTag, bytes_.data() + filled_, std::min(kMostRestBytes, bytes_.size() - filled_)));
+          StartReceiving(kRestTag, bytes_.data() + filled_, std::min(kMaxRestBytes, bytes_.size() - filled_)));
     }
   }
   // With receive_mutex held. Returns whether MPI uses no memory of the peer's any more.

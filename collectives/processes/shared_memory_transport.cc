@@ -36,10 +36,10 @@ namespace {
 
 constexpr int64_t kPage = 4096;
 // Of a ring; less if there are many.
-constexpr int64_t kMostRingBytes = 4 << 20, kLeastRingBytes = 64 << 10, kInboxBytes = 16 << 20;
+constexpr int64_t kMaxRingBytes = 4 << 20, kMinRingBytes = 64 << 10, kInboxBytes = 16 << 20;
 // Several of them fit in a ring.
 constexpr int64_t kSectionBytes = 512 << 10;
-constexpr int64_t kMostRingFrame = int64_t{1} << 44;
+constexpr int64_t kMaxRingFrame = int64_t{1} << 44;
 // Frames of as many bytes are written past the cache: between processors that do not share one, a line that is in the
 // other's is slower to get than one in memory (copies of 1 MiB through a ring: 0.1 rather than 0.45 ms).
 constexpr int64_t kStreamedFrame = 2 << 10;
@@ -77,8 +77,8 @@ absl::StatusOr<std::unique_ptr<SharedInboxes>> SharedInboxes::Create(int64_t pro
   auto inboxes = std::unique_ptr<SharedInboxes>(new SharedInboxes);
   inboxes->process_ = process;
   inboxes->outboxes_.resize(process_count);
-  inboxes->ring_bytes_ = kMostRingBytes;
-  while (inboxes->ring_bytes_ > kLeastRingBytes && inboxes->ring_bytes_ * (process_count - 1) > kInboxBytes)
+  inboxes->ring_bytes_ = kMaxRingBytes;
+  while (inboxes->ring_bytes_ > kMinRingBytes && inboxes->ring_bytes_ * (process_count - 1) > kInboxBytes)
     inboxes->ring_bytes_ /= 2;
   inboxes->segment_bytes_ = inboxes->SlotOffset(process_count, process_count - 1);
   HILO_ASSIGN_OR_RETURN(SharedSegment segment, SharedSegment::Create(inboxes->segment_bytes_));
@@ -287,7 +287,7 @@ bool SharedMemoryTransport::TakeRecord(int64_t process, Peer& peer) {
       listener_->OnFrame(process, std::move(part));
       return true;
     }
-    if (record.begin == 0 && record.frame_bytes <= kMostRingFrame) {
+    if (record.begin == 0 && record.frame_bytes <= kMaxRingFrame) {
       auto bytes = AlignedBuffer::Create(record.frame_bytes);
       status = bytes.status();
       if (status.ok()) peer.bytes = *std::move(bytes);

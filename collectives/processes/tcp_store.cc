@@ -49,12 +49,12 @@ struct Request {
 
 constexpr int64_t kMaxRequest = kMaxValueBytes + kMaxKeysAtOnce * (kMaxKeyBytes + 8) + (1 << 16);
 constexpr int64_t kMaxAnswerValues = int64_t{64} << 20;
-constexpr int64_t kLeastValueBytes = 1 + 8;  // in an answer
-constexpr int64_t kMaxAnswer = kMaxAnswerValues + kMaxKeysAtOnce * kLeastValueBytes + (1 << 16);
+constexpr int64_t kMinValueBytes = 1 + 8;  // in an answer
+constexpr int64_t kMaxAnswer = kMaxAnswerValues + kMaxKeysAtOnce * kMinValueBytes + (1 << 16);
 constexpr absl::Duration kLongestWait = absl::Hours(24 * 365);
 // How long a client waits beyond the deadline of its request.
 constexpr absl::Duration kStuck = absl::Seconds(1);
-constexpr size_t kMostFromStrangers = 1 << 17;
+constexpr size_t kMaxFromStrangers = 1 << 17;
 constexpr size_t kMaxConnections = 4096;
 // For a request to arrive, and for an answer to be taken.
 constexpr absl::Duration kSlowest = absl::Seconds(10);
@@ -200,7 +200,7 @@ class Server {
     // Large requests are only accepted from clients that have the token, which comes first.
     const bool knows =
         SameSecret(absl::string_view(one.input).substr(std::min<size_t>(16, one.input.size()), token_.size()), token_);
-    if (one.input.size() > kMostFromStrangers && !knows) return false;
+    if (one.input.size() > kMaxFromStrangers && !knows) return false;
     if (one.input.size() < 8 + bytes) return true;
     return one.input.size() == 8 + bytes && Execute(one) && (one.output.empty() || Write(one));
   }
@@ -346,7 +346,7 @@ class TcpStore : public KeyValueStore {
     ByteReader in(bytes, "answer");
     const auto code = static_cast<absl::StatusCode>(in.U32());
     const std::string message(in.Text());
-    Values values(in.Count(kLeastValueBytes));
+    Values values(in.Count(kMinValueBytes));
     for (std::optional<std::string>& value : values) {
       const bool is_set = in.Bool();
       const absl::string_view text = in.Text();

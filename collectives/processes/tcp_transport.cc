@@ -33,7 +33,7 @@ constexpr int kSocketPollMilliseconds = 5;
 constexpr size_t kStagingBytes = 1 << 16;
 constexpr int kRoundsAtOnce = 64;
 constexpr size_t kMaxIovecs = 64;
-constexpr uint64_t kMaxFrameBytes = uint64_t{1} << 44;
+constexpr uint64_t kMaxTcpFrameBytes = uint64_t{1} << 44;
 constexpr absl::Duration kTcpLastWords = absl::Seconds(1);
 
 // A frame on the wire: this, and the bytes.
@@ -311,7 +311,7 @@ absl::Status TcpTransport::TakeFrames(Peer& peer, int64_t process) {
       TcpHeader wire;
       if (peer.end - peer.begin < sizeof(wire)) return absl::OkStatus();
       std::memcpy(&wire, peer.staging.data() + peer.begin, sizeof(wire));
-      if (std::memcmp(wire.magic, kMagic, sizeof(kMagic)) != 0 || wire.bytes > kMaxFrameBytes)
+      if (std::memcmp(wire.magic, kMagic, sizeof(kMagic)) != 0 || wire.bytes > kMaxTcpFrameBytes)
         return Unavailable("process ", process, " sends what is no frame");
       peer.begin += sizeof(wire);
       peer.header = {static_cast<FrameKind>(wire.kind), wire.program, wire.run, wire.group};

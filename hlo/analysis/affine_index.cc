@@ -10,7 +10,7 @@ namespace hilo {
 namespace {
 
 // Of the walk.
-constexpr int kMostDepth = 16, kMostVisits = 64;
+constexpr int kMaxDepth = 16, kMaxVisits = 64;
 
 using Form = std::optional<AffineIndex>;
 
@@ -64,8 +64,8 @@ Form Reshaped(const AffineIndex& from, const Shape& from_shape, const Shape& to_
 class Walk {
  public:
   Form Of(const HloInstruction& x, int depth) {
-    if (!x.shape().IsArray() || !IsIntegralType(x.shape().element_type()) || depth == kMostDepth ||
-        ++visits_ > kMostVisits)
+    if (!x.shape().IsArray() || !IsIntegralType(x.shape().element_type()) || depth == kMaxDepth ||
+        ++visits_ > kMaxVisits)
       return std::nullopt;
     Form form = Stated(x, depth + 1);
     return form.has_value() ? Fitting(*std::move(form), x.shape()) : std::nullopt;

@@ -16,7 +16,7 @@ namespace hilo {
 namespace {
 
 // Instructions between the product and the result: a transpose and a convert, in either order, and another convert.
-constexpr int kMostAfterProduct = 3;
+constexpr int kMaxAfterProduct = 3;
 
 bool IsFloat(const HloInstruction& instruction) {
   return instruction.shape().IsArray() && IsFloatingPointType(instruction.shape().element_type());
@@ -242,7 +242,7 @@ class AttentionMatcher {
                                : static_cast<int64_t>(values.batch.size() + values.free.size()) - 1;
     bool may_transpose = !values.free.empty();
     attention->result = &product_;
-    for (int i = 0; i < kMostAfterProduct; ++i) {
+    for (int i = 0; i < kMaxAfterProduct; ++i) {
       const HloInstruction& last = *attention->result;
       if (last.IsRoot() || last.user_count() != 1 || !last.control_successors().empty()) return;
       const HloInstruction& user = *last.users()[0];
@@ -292,7 +292,7 @@ class AttentionMatcher {
 std::optional<Attention> AttentionOf(const HloInstruction& instruction) {
   const HloInstruction* root = HeroOf(&instruction);
   const HloInstruction* product = root;
-  for (int i = 0; i < kMostAfterProduct && root != &instruction; ++i) {
+  for (int i = 0; i < kMaxAfterProduct && root != &instruction; ++i) {
     if (product->opcode() == HloOpcode::kTranspose || product->opcode() == HloOpcode::kConvert)
       product = product->operand(0);
   }

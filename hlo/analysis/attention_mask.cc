@@ -11,7 +11,7 @@
 namespace hilo {
 namespace {
 
-constexpr int kMostMaskSteps = 64;
+constexpr int kMaxMaskSteps = 64;
 
 // The dimension of the logits that each dimension of an array is; -1: none, as its size is 1.
 using Dimensions = std::vector<int64_t>;
@@ -93,7 +93,7 @@ class MaskMatcher {
   }
 
  private:
-  bool IsStep() { return ++steps_ <= kMostMaskSteps; }
+  bool IsStep() { return ++steps_ <= kMaxMaskSteps; }
 
   static std::optional<double> ConstantOf(const HloInstruction& instruction) {
     const HloInstruction& value = instruction.opcode() == HloOpcode::kBroadcast ? *instruction.operand(0) : instruction;

@@ -8,13 +8,13 @@ namespace hilo {
 namespace {
 
 // Instructions behind one side of a comparison among which the other side is searched for.
-constexpr size_t kMostDependencies = 128;
+constexpr size_t kMaxDependencies = 128;
 
 // Returns the instructions that compute the elements of `value`, which moves and conversions may come after.
 std::vector<const HloInstruction*> ComputedBy(const HloInstruction* value) {
   std::vector<const HloInstruction*> computed, work = {value};
   absl::flat_hash_set<const HloInstruction*> seen;
-  while (!work.empty() && seen.size() <= kMostDependencies) {
+  while (!work.empty() && seen.size() <= kMaxDependencies) {
     const HloInstruction* at = work.back();
     work.pop_back();
     if (!seen.insert(at).second) continue;
@@ -33,7 +33,7 @@ std::vector<const HloInstruction*> ComputedBy(const HloInstruction* value) {
 bool DependsOn(const HloInstruction* result, const HloInstruction* value) {
   absl::flat_hash_set<const HloInstruction*> seen = {result};
   std::vector<const HloInstruction*> work = {result};
-  for (size_t next = 0; next < work.size() && work.size() <= kMostDependencies; ++next) {
+  for (size_t next = 0; next < work.size() && work.size() <= kMaxDependencies; ++next) {
     for (const HloInstruction* operand : work[next]->operands()) {
       if (operand == value) return true;
       if (seen.insert(operand).second) work.push_back(operand);

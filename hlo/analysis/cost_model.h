@@ -77,14 +77,14 @@ inline constexpr int64_t kRegisterElements = 16;
 inline constexpr int64_t kVectorElements = 16;
 // Kernels that recompute one cheap producer. Each reads the producer's operands, so more of them read more than the
 // array's write and reads.
-inline constexpr int64_t kMostCopies = 4;
+inline constexpr int64_t kMaxCopies = 4;
 // Reads of one element, by a broadcast or a gather, for each of which a cheap producer is recomputed. Its operands are
 // read as often, at indices that repeat and so do not fill vectors.
-inline constexpr int64_t kMostRepeats = 4;
+inline constexpr int64_t kMaxRepeats = 4;
 // Element-wise instructions that are recomputed, in all kernels together, for one element: about the time of writing it
 // beyond the caches and reading it again (12 bytes, with the read of the line that is written, at 30 bytes and 64
 // operations per ns).
-inline constexpr int64_t kMostRepeatedWork = 32;
+inline constexpr int64_t kMaxRepeatedWork = 32;
 
 // True if recomputing an element of the instruction costs more than keeping it in memory.
 bool IsExpensiveToRepeat(const HloInstruction& instruction);

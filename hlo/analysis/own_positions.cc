@@ -12,10 +12,10 @@ bool IsZero(const HloInstruction& x) {
 }
 
 // Instructions between an iota and the indices that contain it.
-constexpr int kMostSteps = 8;
+constexpr int kMaxSteps = 8;
 
 // Returns the dimension of `x`, of more than one element, along which each element is its own position; -1: none.
-int64_t PositionDimension(const HloInstruction& x, int steps = kMostSteps) {
+int64_t PositionDimension(const HloInstruction& x, int steps = kMaxSteps) {
   const Shape& shape = x.shape();
   const PrimitiveType type = shape.element_type();
   // Iotas of narrow types wrap around.

@@ -10,7 +10,7 @@
 namespace hilo {
 namespace {
 
-constexpr int kMostDigits = 53;
+constexpr int kMaxDigits = 53;
 constexpr int kTf32Digits = 11;
 
 int DigitsOfType(PrimitiveType type) {
@@ -19,12 +19,12 @@ int DigitsOfType(PrimitiveType type) {
     case F16: return 11;
     case F32:
     case C64: return 24;
-    default: return kMostDigits;
+    default: return kMaxDigits;
   }
 }
 
 int DigitsOfShape(const Shape& shape) {
-  int digits = kMostDigits;
+  int digits = kMaxDigits;
   for (const ShapeUtil::Leaf& leaf : ShapeUtil::Leaves(shape)) {
     if (leaf.shape->IsArray()) digits = std::min(digits, DigitsOfType(leaf.shape->element_type()));
   }
@@ -59,7 +59,7 @@ int SignificantDigits(const HloInstruction& instruction) {
 }
 
 int SignificantDigitsBehind(const HloInstruction& result) {
-  int digits = kMostDigits;
+  int digits = kMaxDigits;
   absl::flat_hash_set<const HloInstruction*> seen = {&result};
   std::vector<const HloInstruction*> pending = {&result};
   const auto visit = [&](const HloInstruction* instruction) {

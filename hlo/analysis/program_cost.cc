@@ -33,7 +33,7 @@ ProgramCost CostOf(const HloInstruction& instruction, const Costs& costs) {
                       .bytes_accessed = work.bytes(),
                       .bytes_written = work.bytes_written};
   if (work.bytes() > 0) {
-    reads.resize(std::min(reads.size(), ProgramCost::kMostOperands));
+    reads.resize(std::min(reads.size(), ProgramCost::kMaxOperands));
     for (const double bytes : reads) cost.operands.push_back({.bytes_read = bytes, .uses = 1});
   }
   return cost;

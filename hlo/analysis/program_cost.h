@@ -22,8 +22,8 @@ struct ProgramCost {
     double bytes_read = 0;  // an operand that occurs twice in an instruction counts once
     double uses = 0;        // the number of instructions that have an operand i
   };
-  static constexpr size_t kMostOperands = 64;  // later operands are not recorded
-  std::vector<Operand> operands;               // by i
+  static constexpr size_t kMaxOperands = 64;  // later operands are not recorded
+  std::vector<Operand> operands;              // by i
 
   ProgramCost& operator+=(const ProgramCost& other);
 };

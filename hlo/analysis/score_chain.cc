@@ -13,9 +13,9 @@
 namespace hilo {
 namespace {
 
-constexpr size_t kMostMembers = 128;
+constexpr size_t kMaxMembers = 128;
 // Instructions that are searched for first dots.
-constexpr size_t kMostSources = 128;
+constexpr size_t kMaxSources = 128;
 
 // Dots' result dimensions are those of the batch, then the free ones of both sides.
 ScoreAxes DotOperandAxes(const HloInstruction& dot, const ScoreAxes& result, int64_t operand) {
@@ -91,7 +91,7 @@ std::vector<const HloInstruction*> FirstDots(const HloInstruction& scores) {
       dots.push_back(instruction);
     if (!MayBeInScoreChain(*instruction)) continue;
     for (const HloInstruction* operand : instruction->operands()) {
-      if (seen.size() < kMostSources && seen.insert(operand).second) work.push_back(operand);
+      if (seen.size() < kMaxSources && seen.insert(operand).second) work.push_back(operand);
     }
   }
   return dots;
@@ -104,7 +104,7 @@ std::optional<MemberSet> DependentsOfFirst(const ScoreChain& chain) {
   while (!work.empty()) {
     const HloInstruction* member = work.back();
     work.pop_back();
-    if (member->IsRoot() || inside.size() > kMostMembers) return std::nullopt;
+    if (member->IsRoot() || inside.size() > kMaxMembers) return std::nullopt;
     for (const HloInstruction* user : member->users()) {
       if (user == chain.second || inside.contains(user)) continue;
       if (!MayBeInScoreChain(*user)) return std::nullopt;

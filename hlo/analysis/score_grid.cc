@@ -14,9 +14,9 @@
 namespace hilo {
 namespace {
 
-constexpr size_t kMostGridMembers = 160;
+constexpr size_t kMaxGridMembers = 160;
 // Instructions that are searched for other scores of the same grid.
-constexpr size_t kMostGridSources = 512;
+constexpr size_t kMaxGridSources = 512;
 
 using MemberSet = absl::flat_hash_set<const HloInstruction*>;
 
@@ -89,7 +89,7 @@ class GridMatcher {
     while (!work_.empty()) {
       HloInstruction* member = work_.back();
       work_.pop_back();
-      if (member->IsRoot() || inside_.size() > kMostGridMembers) return false;
+      if (member->IsRoot() || inside_.size() > kMaxGridMembers) return false;
       for (HloInstruction* user : member->users()) {
         if (inside_.contains(user)) continue;
         const bool is_whole = ShapeUtil::ElementsIn(member->shape()) == elements_;
@@ -170,7 +170,7 @@ class GridMatcher {
     }
     if (dimensions.empty()) return false;
     // Up to a score that it is computed from, element by element.
-    for (size_t step = 0; step < kMostGridMembers && inside_.contains(array); ++step) {
+    for (size_t step = 0; step < kMaxGridMembers && inside_.contains(array); ++step) {
       if (array->opcode() == HloOpcode::kDot) {
         const auto batches = static_cast<int64_t>(LhsOf(*array).batch.size());
         return absl::c_all_of(dimensions, [&](int64_t d) { return d < batches; });
@@ -204,7 +204,7 @@ class GridMatcher {
       work.pop_back();
       if (inside_.contains(source) || ShapeUtil::ElementsIn(source->shape()) != elements_) continue;
       if (!seen_.insert(source).second) continue;
-      if (seen_.size() > kMostGridSources) return false;
+      if (seen_.size() > kMaxGridSources) return false;
       if (source->opcode() == HloOpcode::kDot) {
         if (!AddScore(source)) return false;
       } else if (MayBeInScoreChain(*source)) {

@@ -12,9 +12,9 @@ namespace hilo {
 namespace {
 
 // Fewer elements are sorted by all keys at once in few steps.
-constexpr int64_t kLeastByEachKey = int64_t{1} << 16;
+constexpr int64_t kMinByEachKey = int64_t{1} << 16;
 // Instructions that one comparison is computed from.
-constexpr size_t kMostInstructions = 64;
+constexpr size_t kMaxComparatorInstructions = 64;
 
 // Returns the number of the array whose elements are all that `x` is computed from; nullopt: there is no such array.
 std::optional<int64_t> ArrayOf(const HloInstruction& x) {
@@ -24,7 +24,7 @@ std::optional<int64_t> ArrayOf(const HloInstruction& x) {
   while (!work.empty()) {
     const HloInstruction* instruction = work.back();
     work.pop_back();
-    if (seen.size() > kMostInstructions || !instruction->called_computations().empty()) return std::nullopt;
+    if (seen.size() > kMaxComparatorInstructions || !instruction->called_computations().empty()) return std::nullopt;
     if (instruction->IsParameter()) {
       const int64_t number = instruction->parameter_number() / 2;
       if (array.value_or(number) != number) return std::nullopt;
@@ -95,7 +95,7 @@ bool AreTwins(const HloInstruction* a, const HloInstruction* b, int64_t* array) 
   std::vector<std::pair<const HloInstruction*, const HloInstruction*>> work = {{a, b}};
   *array = -1;
   for (size_t i = 0; i < work.size(); ++i) {
-    if (i > kMostInstructions) return false;
+    if (i > kMaxComparatorInstructions) return false;
     const auto [x, y] = work[i];
     if (x->opcode() != y->opcode() || !(x->shape() == y->shape()) || x->operand_count() != y->operand_count())
       return false;
@@ -119,7 +119,7 @@ bool AreTwins(const HloInstruction* a, const HloInstruction* b, int64_t* array) 
 bool IsListByKeys(const HloInstruction& sort) {
   const Shape& shape = sort.operand(0)->shape();
   const int64_t length = shape.dimensions(sort.attrs<SortAttrs>().dimensions[0]);
-  return length >= kLeastByEachKey && length <= std::numeric_limits<int32_t>::max() &&
+  return length >= kMinByEachKey && length <= std::numeric_limits<int32_t>::max() &&
          length == ShapeUtil::ElementsIn(shape) && SortKeysOf(*sort.called_computation()).size() > 1;
 }
 

@@ -28,9 +28,9 @@ namespace {
 using Wide = __int128;
 
 // Of one loop; those that JAX makes take fewer than 50.
-constexpr int kMaxSteps = 2000;
+constexpr int kMaxConditionSteps = 2000;
 // Additions on the longest path to a value, which bounds the recursion.
-constexpr int kMaxDepth = 64;
+constexpr int kMaxAdditionDepth = 64;
 // Parts of a condition.
 constexpr size_t kMaxParts = 64;
 constexpr int64_t kNoElement = -1;   // a number
@@ -79,7 +79,7 @@ class AffineForms {
   }
 
   std::optional<Affine> Of(const Value& value, int depth = 0) {
-    if (depth > kMaxDepth) return std::nullopt;
+    if (depth > kMaxAdditionDepth) return std::nullopt;
     if (auto it = known_.find(value); it != known_.end()) return it->second;
     const std::optional<Affine> form = Find(value, depth);
     return known_[value] = form;
@@ -125,7 +125,7 @@ class AffineForms {
   }
 
   std::optional<Value> TupleElement(Value tuple, int64_t index) {
-    if (++tuple_depth_ > kMaxDepth) steps_left_ = 0;
+    if (++tuple_depth_ > kMaxAdditionDepth) steps_left_ = 0;
     while (tuple.instruction->opcode() != HloOpcode::kTuple && Forward(&tuple)) {
     }
     --tuple_depth_;
@@ -185,7 +185,7 @@ class AffineForms {
     return form.offset < kLimit && form.offset > -kLimit ? std::optional(form) : std::nullopt;
   }
 
-  int steps_left_ = kMaxSteps;
+  int steps_left_ = kMaxConditionSteps;
   int tuple_depth_ = 0;
   absl::flat_hash_map<Value, std::optional<Affine>> known_;
   absl::flat_hash_map<std::pair<const HloInstruction*, const Scope*>, std::unique_ptr<Scope>> scopes_;

@@ -12,9 +12,9 @@ namespace hilo {
 namespace {
 
 // Of the walk: what is further away has the range of its type.
-constexpr int kMostRangeDepth = 12, kMostRangeVisits = 128;
+constexpr int kMaxRangeDepth = 12, kMaxRangeVisits = 128;
 // Elements of a constant.
-constexpr int64_t kMostElements = 4096;
+constexpr int64_t kMaxElements = 4096;
 
 using Range = std::optional<ValueRange>;
 
@@ -28,8 +28,7 @@ class RangeWalk {
   Range Of(const HloInstruction& x, const HloInstruction* fusion, int depth) {
     if (!x.shape().IsArray()) return std::nullopt;
     const Range all = RangeOfType(x.shape().element_type());
-    if (depth == kMostRangeDepth || ++visits_ > kMostRangeVisits ||
-        !(all.has_value() || x.shape().element_type() == U64))
+    if (depth == kMaxRangeDepth || ++visits_ > kMaxRangeVisits || !(all.has_value() || x.shape().element_type() == U64))
       return all;
     const Range own = Stated(x, fusion, depth + 1);
     // A number of U64 is not negative; what wraps around in a narrower type may be anything.
@@ -66,7 +65,7 @@ class RangeWalk {
 
   static Range OfConstant(const HloInstruction& x) {
     const int64_t elements = ShapeUtil::ElementsIn(x.shape());
-    if (elements == 0 || elements > kMostElements || x.shape().element_type() == U64) return std::nullopt;
+    if (elements == 0 || elements > kMaxElements || x.shape().element_type() == U64) return std::nullopt;
     ValueRange range{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
     for (int64_t i = 0; i < elements; ++i) {
       const int64_t value = x.literal().GetAsInt64(i);

@@ -63,8 +63,8 @@ absl::Status SetDevices(std::vector<int64_t> devices, Mesh* mesh) {
   if (static_cast<int64_t>(mesh->devices.size()) != count)
     return InvalidArgument("mesh: expected ", count, " device_ids, got ", mesh->devices.size());
   for (int64_t device : mesh->devices) {
-    if (device < 0 || device >= kMostShardedDevices)
-      return InvalidArgument("mesh: device_ids: expected numbers below ", kMostShardedDevices, ", got ", device);
+    if (device < 0 || device >= kMaxShardedDevices)
+      return InvalidArgument("mesh: device_ids: expected numbers below ", kMaxShardedDevices, ", got ", device);
   }
   return absl::OkStatus();
 }
@@ -102,7 +102,7 @@ absl::StatusOr<AxisPart> ReadAxisPart(AttributeReader& reader, const Mesh& mesh,
     HILO_ASSIGN_OR_RETURN(part.before, ReadNumber(reader));
     if (!reader.Take(')')) return reader.Expected(")");
     HILO_ASSIGN_OR_RETURN(part.size, ReadNumber(reader));
-    if (part.before < 1 || part.size < 1 || part.before > kMostShardedDevices || part.size > kMostShardedDevices ||
+    if (part.before < 1 || part.size < 1 || part.before > kMaxShardedDevices || part.size > kMaxShardedDevices ||
         mesh.sizes[part.axis] % (part.before * part.size) != 0) {
       return InvalidArgument("sharding: \"", name, "\":(", part.before, ")", part.size,
                              " is no part of an axis of size ", mesh.sizes[part.axis]);

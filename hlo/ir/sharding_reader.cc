@@ -68,8 +68,8 @@ absl::StatusOr<std::vector<int64_t>> ReadNumbers(AttributeReader& reader, char o
 absl::StatusOr<int64_t> DeviceCount(const std::vector<int64_t>& sizes) {
   int64_t count = 1;
   for (int64_t size : sizes) {
-    if (size < 1 || size > kMostShardedDevices || count * size > kMostShardedDevices) {
-      return InvalidArgument("sharding: expected at most ", kMostShardedDevices, " devices, in positive numbers, got [",
+    if (size < 1 || size > kMaxShardedDevices || count * size > kMaxShardedDevices) {
+      return InvalidArgument("sharding: expected at most ", kMaxShardedDevices, " devices, in positive numbers, got [",
                              absl::StrJoin(sizes, ","), "]");
     }
     count *= size;

@@ -11,7 +11,7 @@
 
 namespace hilo {
 
-constexpr int64_t kMostShardedDevices = 1 << 16;
+constexpr int64_t kMaxShardedDevices = 1 << 16;
 
 absl::StatusOr<int64_t> ReadNumber(AttributeReader& reader);
 // "a,b,c" between `open` and `close`.
@@ -21,7 +21,7 @@ absl::StatusOr<std::vector<int64_t>> ReadIotaDevices(AttributeReader& reader);
 // {op_type="sdy::reduction_op" op_name="MAX"}, or a list of such, sets the reduction; other metadata is skipped.
 absl::Status ReadShardingMetadata(AttributeReader& reader, TileAssignment* tiles);
 
-// The product of `sizes`. Errors: InvalidArgument unless they are positive and make at most kMostShardedDevices.
+// The product of `sizes`. Errors: InvalidArgument unless they are positive and make at most kMaxShardedDevices.
 absl::StatusOr<int64_t> DeviceCount(const std::vector<int64_t>& sizes);
 // The digits of `number` in `sizes`, the last one the fastest.
 std::vector<int64_t> Digits(int64_t number, const std::vector<int64_t>& sizes);

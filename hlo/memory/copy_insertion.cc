@@ -386,7 +386,7 @@ const HloInstruction* ParameterOf(const HloInstruction* value) {
 
 }  // namespace
 
-void CopyUpdatedParameters(HloModule* module, int64_t least_bytes) {
+void CopyUpdatedParameters(HloModule* module, int64_t min_bytes) {
   const auto is_donated = [&](const HloInstruction& parameter) {
     const auto is_it = [&](const auto& donation) { return donation.parameter_number == parameter.parameter_number(); };
     return absl::c_any_of(module->input_output_aliases(), is_it) || absl::c_any_of(module->buffer_donors(), is_it);
@@ -400,7 +400,7 @@ void CopyUpdatedParameters(HloModule* module, int64_t least_bytes) {
     for (const InPlacePair& pair : InPlacePairs(*instruction)) {
       HloInstruction* updated = instruction->operand(pair.operand);
       const HloInstruction* parameter = pair.updates_part && !is_shared ? ParameterOf(updated) : nullptr;
-      if (parameter == nullptr || is_donated(*parameter) || ShapeUtil::ByteSizeOf(updated->shape()) < least_bytes)
+      if (parameter == nullptr || is_donated(*parameter) || ShapeUtil::ByteSizeOf(updated->shape()) < min_bytes)
         continue;
       Inserter inserter(entry);
       instruction->parent()->ReplaceOperand(instruction, pair.operand, inserter.Copy(updated));

@@ -23,10 +23,10 @@ namespace hilo {
 absl::Status InsertCopies(HloModule* module, int64_t loop_local_bytes = 0,
                           const CancellationToken* cancellation = nullptr);
 
-// Copies each array of at least `least_bytes` of a scheduled module's entry that is a parameter, is not donated, and
+// Copies each array of at least `min_bytes` of a scheduled module's entry that is a parameter, is not donated, and
 // would be updated in place by a kernel that threads do not share: the update would copy it, on one thread.
 // InsertCopies keeps such copies.
-void CopyUpdatedParameters(HloModule* module, int64_t least_bytes);
+void CopyUpdatedParameters(HloModule* module, int64_t min_bytes);
 
 }  // namespace hilo
 

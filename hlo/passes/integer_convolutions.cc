@@ -17,7 +17,7 @@ namespace hilo {
 namespace {
 
 constexpr int kNarrowBits = 8, kExactBits = 24;
-constexpr int64_t kLeastFeatures = 2, kLeastOfGroup = 8;
+constexpr int64_t kMinFeatures = 2, kMinOfGroup = 8;
 
 // Returns n for integers of at most 2^n.
 int MagnitudeBits(PrimitiveType type) { return PrimitiveTypeBitWidth(type) - (IsSignedIntegralType(type) ? 1 : 0); }
@@ -37,7 +37,7 @@ bool IsExactInFloats(const HloInstruction& convolution) {
   // 247.
   const bool has_groups = convolution.attrs<ConvolutionAttrs>().feature_group_count > 1;
   if (features == 0 ||
-      kernel.dimensions(numbers.kernel_input_feature_dimension()) < (has_groups ? kLeastOfGroup : kLeastFeatures))
+      kernel.dimensions(numbers.kernel_input_feature_dimension()) < (has_groups ? kMinOfGroup : kMinFeatures))
     return false;
   const int64_t terms = ShapeUtil::ElementsIn(kernel) / features;
   return terms <= int64_t{1} << (kExactBits - MagnitudeBits(lhs.element_type()) - MagnitudeBits(kernel.element_type()));

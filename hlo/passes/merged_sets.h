@@ -28,7 +28,7 @@ class MergedSets {
   Instructions DependencesOf(const HloInstruction& x) {
     Instructions reached;
     std::vector<const HloInstruction*> work = {&x};
-    while (!work.empty() && ++visits_ <= kMostVisits) {
+    while (!work.empty() && ++visits_ <= kMaxVisits) {
       const HloInstruction* next = work.back();
       work.pop_back();
       const auto add = [&](const HloInstruction* other) {
@@ -42,11 +42,11 @@ class MergedSets {
     }
     return reached;
   }
-  bool IsExhausted() const { return visits_ > kMostVisits; }
+  bool IsExhausted() const { return visits_ > kMaxVisits; }
 
  private:
   // Instructions that all searches visit.
-  static constexpr int64_t kMostVisits = int64_t{1} << 22;
+  static constexpr int64_t kMaxVisits = int64_t{1} << 22;
 
   std::vector<std::vector<const HloInstruction*>> sets_;
   absl::flat_hash_map<const HloInstruction*, size_t> set_of_;

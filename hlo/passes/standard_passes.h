@@ -73,9 +73,9 @@ std::unique_ptr<HloPass> MakeReductionFold();
 // "separate-windows": reduce-windows of several dimensions become one for each of them, and those of long windows two,
 // where that combines far fewer elements. `strict`: only where any order gives the same bits.
 std::unique_ptr<HloPass> MakeWindowSeparation(bool strict);
-// "split-reductions": sums to at most `most_results` for which `is_long` returns true become partial sums, which are
+// "split-reductions": sums to at most `max_results` for which `is_long` returns true become partial sums, which are
 // parts for threads, and their sum. Sums in another order.
-std::unique_ptr<HloPass> MakeReductionSplit(int64_t most_results,
+std::unique_ptr<HloPass> MakeReductionSplit(int64_t max_results,
                                             std::function<bool(const HloInstruction& reduce)> is_long);
 // "split-dots": dots whose sums are over the first dimension of both factors, for which `sections_of` returns more than
 // 1, a divisor of its size, become so many products of sections and their sum. Sums in another order.
@@ -90,9 +90,9 @@ std::unique_ptr<HloPass> MakeReductionMerge(bool strict, std::function<bool(cons
 std::unique_ptr<HloPass> MakeComponentSeparation();
 // "fuse-pairs": fuses reductions of arrays that are computed from much smaller ones with these arrays, several times
 // where that takes less time than to store them: `instructions_per_byte` as of MakeFusion. Only where at least
-// `least_reductions` along the same dimensions share elements.
+// `min_reductions` along the same dimensions share elements.
 std::unique_ptr<HloPass> MakePairFusion(const Target* target, bool strict, double instructions_per_byte,
-                                        size_t least_reductions);
+                                        size_t min_reductions);
 // "one-pass-reductions": sums for which `accepts` returns true, of squared differences from the mean of their array or
 // of exponentials less its maximum, and that mean or maximum, become one reduction, which reads the array once. Sums in
 // another order.

@@ -28,7 +28,7 @@ int ExponentOfScale(const R* a, int64_t elements) {
 // Where the reductions of dense_tridiagonal.inc are faster than the library's. A Zen 5, eigenvectors by the library and
 // by these and its stedc, us: f32 10 rows 5 and 5, 16 13 and 11, 64 145 and 118, 256 2,467 and 1,578, 1000 61,998 and
 // 41,498; f64 16 14 and 12, 64 200 and 168, 256 4,106 and 2,778.
-constexpr Int kLeastReducedRows = 10;
+constexpr Int kMinReducedRows = 10;
 
 // Syevd of real matrices of n rows, whose first result has them.
 template <typename R>
@@ -90,7 +90,7 @@ absl::Status Syevd(const Call& call) {
   }
   if (batch.count() == 0) return absl::OkStatus();
   if constexpr (!kIsComplex<T>) {
-    if (n >= kLeastReducedRows) return EigenOfReal(batch, mode, uplo == 'L', n, call.thread_pool);
+    if (n >= kMinReducedRows) return EigenOfReal(batch, mode, uplo == 'L', n, call.thread_pool);
   }
   const auto run = [&](int64_t b, T* work, const Int* lwork, R* rwork, const Int* lrwork, Int* iwork,
                        const Int* liwork) {

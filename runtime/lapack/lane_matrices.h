@@ -12,7 +12,7 @@ namespace hilo::lapack {
 // The maximum number of rows and columns of triangles and factors.
 inline constexpr int32_t kLaneMatrix = 32;
 // A multiple of the number of lanes on every machine.
-inline constexpr int32_t kMostLanes = 16;
+inline constexpr int32_t kMaxLanes = 16;
 
 // Returns true if a batch is computed faster in lanes than one by one, where `elements` are those of all matrices of
 // one member of the batch. Measured on a Zen 5 with one thread, us a matrix of f32, in lanes and by OpenBLAS 0.3.21:
@@ -20,8 +20,8 @@ inline constexpr int32_t kMostLanes = 16;
 // and 1.1; trsm with as many right-hand sides 0.02 and 0.09, 0.10 and 0.18, 0.81 and 0.69. Lanes that are empty cost as
 // much.
 constexpr bool IsFasterInLanes(int64_t batch, int64_t elements) {
-  constexpr int64_t kFewElements = 256, kMostElements = (kLaneMatrix + 1) * kLaneMatrix;
-  return elements <= kMostElements && batch >= (elements <= kFewElements ? kMostLanes / 2 : kMostLanes);
+  constexpr int64_t kFewElements = 256, kMaxElements = (kLaneMatrix + 1) * kLaneMatrix;
+  return elements <= kMaxElements && batch >= (elements <= kFewElements ? kMaxLanes / 2 : kMaxLanes);
 }
 // The same for reflections (QR factors) of m x n matrices. OpenBLAS over lanes, batches of 200 called from JAX on two
 // threads of a Zen 4, f32 and complex f64: 8 x 8 5.2 and 3.2, 16 x 16 5.1 and 2.5, 32 x 32 5.0 and 1.8.
@@ -36,9 +36,9 @@ constexpr bool IsReflectedInLanes(int64_t batch, int64_t m, int64_t n) {
 // 3.6, 2.0; 24 rows 2.7, 1.5, 2.5, 1.5; 32 rows 1.9, 0.9, 1.1, 0.8, as their matrices leave the first-level cache.
 // Singular values gain a little more. The last group of a batch may leave most of its lanes empty.
 constexpr bool IsRotatedInLanes(int64_t batch, int64_t m, int64_t n, int64_t component_bytes) {
-  const int64_t rows = m < n ? n : m, most_rows = component_bytes == 4 ? 24 : 16;
-  if (m == 0 || n == 0 || rows > most_rows) return false;
-  return batch >= (rows <= 4 ? 1 : rows <= 8 ? 2 : rows <= 12 ? kMostLanes / 2 : kMostLanes);
+  const int64_t rows = m < n ? n : m, max_rows = component_bytes == 4 ? 24 : 16;
+  if (m == 0 || n == 0 || rows > max_rows) return false;
+  return batch >= (rows <= 4 ? 1 : rows <= 8 ? 2 : rows <= 12 ? kMaxLanes / 2 : kMaxLanes);
 }
 // The alignment of work space, in bytes.
 inline constexpr int64_t kLaneAlignment = 64;
@@ -80,7 +80,7 @@ struct LaneRoutines {
 };
 
 // Elements of R for the work space of a call on matrices of these numbers of elements.
-constexpr int64_t LaneWorkSize(int64_t elements) { return 2 * kMostLanes * (elements + 4 * kLaneMatrix); }
+constexpr int64_t LaneWorkSize(int64_t elements) { return 2 * kMaxLanes * (elements + 4 * kLaneMatrix); }
 // The numbers of elements for `eigen` and `singular`.
 constexpr int64_t LaneEigenElements(int64_t n) { return 2 * n * n; }
 constexpr int64_t LaneSingularElements(int64_t m, int64_t n) {
@@ -95,7 +95,7 @@ template <typename R>
 using SolveSystems = void (*)(const LaneTriangles& triangle, const R* a, int64_t lda, int64_t count, R* b, int64_t ldb,
                               R* work);
 constexpr int64_t LaneSystemsWorkSize(int64_t size) {
-  return (size + kMostLanes) * (size + kMostLanes) + 2 * kMostLanes * size;
+  return (size + kMaxLanes) * (size + kMaxLanes) + 2 * kMaxLanes * size;
 }
 
 // Calls part(job, i) for i in [0, parts), in any order and on any threads, and returns after the last; null: there are
@@ -117,7 +117,7 @@ using FactorDefiniteDense = void (*)(R* a, int32_t n, bool lower, int32_t* info,
 template <typename R>
 constexpr int64_t DenseStep(int64_t rows) {
   constexpr int64_t kLine = kLaneAlignment / sizeof(R), kFewSets = 1024 / sizeof(R);
-  const int64_t padded = (rows + kMostLanes - 1) / kMostLanes * kMostLanes;
+  const int64_t padded = (rows + kMaxLanes - 1) / kMaxLanes * kMaxLanes;
   return padded % kFewSets == 0 ? padded + kLine : padded;
 }
 template <typename R>

@@ -112,7 +112,7 @@ absl::Status CallInParts(Function function, int rank, const OwnedArrays& operand
   int64_t step =
       std::max<int64_t>(1, std::min(size / 2, static_cast<int64_t>(kWorthSharing / 2 / std::max(work, 1.0))));
   // Parts that fill the lanes of vectors.
-  if (IsFasterInLanes(batch, static_cast<int64_t>(elements))) step = CeilDiv(step, kMostLanes) * kMostLanes;
+  if (IsFasterInLanes(batch, static_cast<int64_t>(elements))) step = CeilDiv(step, kMaxLanes) * kMaxLanes;
   std::mutex mutex;
   absl::Status first;
   pool->ParallelFor((size + step - 1) / step, [&](int64_t part) {

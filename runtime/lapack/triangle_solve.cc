@@ -42,7 +42,7 @@ void SolveByTrsm(const TriangleLetters& letters, Int m, Int n, const T* a, Int l
 // Right-hand sides that are solved faster as lanes, and rows of a triangle, of which each part makes a copy. On a Zen
 // 5, by the library and as lanes, us: 4 of 200 rows of f32 9.3 and 15.7, 8 9.9 and 15.7, 15 16.8 and 16.0; 8 of 700
 // rows 144 and 206; 8 of 200 rows of f64 18 and 23, 15 28 and 23.
-constexpr Int kLeastLaneSystems = 12, kMostLaneRows = 1024;
+constexpr Int kMinLaneSystems = 12, kMaxLaneRows = 1024;
 
 template <typename R>
 absl::Status SolveInLanes(const TriangleLetters& letters, Int m, Int n, const R* a, Int lda, R* b, Int ldb) {
@@ -74,7 +74,7 @@ absl::Status SolvePart(const TriangleLetters& letters, Int m, Int n, const T* a,
     return absl::OkStatus();
   }
   if constexpr (!kIsComplex<T>) {
-    if ((left ? n : m) >= kLeastLaneSystems && (left ? m : n) <= kMostLaneRows)
+    if ((left ? n : m) >= kMinLaneSystems && (left ? m : n) <= kMaxLaneRows)
       return SolveInLanes(letters, m, n, a, lda, b, ldb);
   }
   if (!left) {
@@ -93,12 +93,12 @@ absl::Status SolvePart(const TriangleLetters& letters, Int m, Int n, const T* a,
 template <typename T>
 absl::Status SolveTriangle(const TriangleLetters& letters, Int m, Int n, const T* a, Int lda, T* b, Int ldb,
                            ThreadPool* pool) {
-  constexpr int64_t kMostInPart = 128, kMultiple = 32;  // right-hand sides
-  constexpr double kWorthSharing = 500'000;             // multiply-adds
+  constexpr int64_t kMaxInPart = 128, kMultiple = 32;  // right-hand sides
+  constexpr double kWorthSharing = 500'000;            // multiply-adds
   const bool left = letters.side == 'L';
   const int64_t count = left ? n : m, size = left ? m : n;
   const double work = 0.5 * static_cast<double>(size) * static_cast<double>(size) * static_cast<double>(count);
-  int64_t parts = work < kWorthSharing ? 1 : (count + kMostInPart - 1) / kMostInPart;
+  int64_t parts = work < kWorthSharing ? 1 : (count + kMaxInPart - 1) / kMaxInPart;
   const int64_t step =
       parts <= 1 ? std::max<int64_t>(count, 1) : ((count + parts - 1) / parts + kMultiple - 1) / kMultiple * kMultiple;
   parts = (count + step - 1) / step;

@@ -55,7 +55,7 @@ constexpr const char* kFaults[] = {"killed", "stopped", "resumed", "cut", "slow"
 
 constexpr size_t kCasesPerReport = 50;
 // A case whose processes have not ended then has failed.
-constexpr absl::Duration kMostOfCase = absl::Seconds(30);
+constexpr absl::Duration kMaxOfCase = absl::Seconds(30);
 
 struct Child {
   pid_t pid = -1;
@@ -267,7 +267,7 @@ bool RunUnderMpi(const Case& one, const std::vector<std::string>& arguments, con
     }
   });
   children->assign(one.ranks, Child());
-  const absl::Time deadline = absl::Now() + (kMostOfCase + absl::Seconds(10)) * std::max(1.0, one.patience);
+  const absl::Time deadline = absl::Now() + (kMaxOfCase + absl::Seconds(10)) * std::max(1.0, one.patience);
   bool all_ended = false;
   while (!all_ended && absl::Now() < deadline) {
     absl::SleepFor(absl::Milliseconds(10));
@@ -325,7 +325,7 @@ bool RunCase(const std::string& program, const Case& one, bool verbose) {
   } else {
     for (int rank = 0; rank < one.ranks; ++rank) children.push_back(Spawn(program, arguments_of(absl::StrCat(rank))));
     well = Await(children, one.is_silent() && !one.is_resumed() ? one.victim : -1,
-                 absl::Now() + kMostOfCase * std::max(1.0, one.patience));
+                 absl::Now() + kMaxOfCase * std::max(1.0, one.patience));
   }
   for (Child& child : children) {
     if (!child.ended) {

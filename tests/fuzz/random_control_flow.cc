@@ -51,7 +51,7 @@ int64_t Wrapped(PrimitiveType type, int64_t value) {
 
 Counter RandomCounter(Grower& g) {
   static constexpr PrimitiveType kTypes[] = {S32, S32, U32, S8, U8, S16};
-  constexpr int kMostIterations = 5;
+  constexpr int kMaxIterations = 5;
   if (g.random.Chance(50)) return {.type = g.random.Chance(80) ? S32 : S64, .limit = g.random.Below(5)};
   for (int tries = 0; tries < 20; ++tries) {
     Counter counter{.type = g.random.Of(kTypes)};
@@ -61,7 +61,7 @@ Counter RandomCounter(Grower& g) {
     counter.step = Wrapped(counter.type, g.random.Below(9) - 4);
     counter.direction = static_cast<ComparisonDirection>(g.random.Below(6));
     int64_t now = counter.start;
-    for (int i = 0; i <= kMostIterations; ++i) {
+    for (int i = 0; i <= kMaxIterations; ++i) {
       if (!Holds(counter.direction, now, counter.limit)) return counter;
       now = Wrapped(counter.type, now + counter.step);
     }

@@ -26,10 +26,10 @@ Literal AssembleFrom(const Shape& shape, const Tracked*& next) {
 }
 
 // Some three seconds. A window of 20,000 elements at as many positions takes more, and tells no more.
-constexpr int64_t kMostOperations = int64_t{1} << 28;
+constexpr int64_t kMaxOperations = int64_t{1} << 28;
 
 absl::StatusOr<Literal> Evaluate(const HloInstruction& instruction, absl::Span<const Literal* const> operands) {
-  WorkBudget budget(nullptr, "evaluation", kMostOperations);
+  WorkBudget budget(nullptr, "evaluation", kMaxOperations);
   auto value = HloEvaluator(&budget).EvaluateInstruction(instruction, operands);
   if (absl::IsResourceExhausted(value.status()) && budget.left() == 0)
     return absl::FailedPreconditionError(value.status().message());

@@ -38,7 +38,7 @@ constexpr int64_t kMaxLocalBytes = 512;
 // Arrays that threads copy before an update: shorter copies are not worth threads. Measured on one thread, on two, and
 // on two with such copies, in us: a row of f32[1000,512] 42, 43 and 23; a row of a cache f32[8,512,64], which attention
 // reads on two threads 50, 84 and 29.
-constexpr int64_t kLeastSharedCopy = 1 << 18;
+constexpr int64_t kMinSharedCopy = 1 << 18;
 
 // A module during its lowering by the backend.
 struct Lowered : LoweredModule {
@@ -207,7 +207,7 @@ class CpuCompiler : public Compiler {
     const std::unique_ptr<Target> target = CreateCpuTarget(options, libraries);
     LoweringSteps steps{.pipeline = CpuPipeline(target.get(), options), .loop_local_bytes = kMaxLocalBytes};
     if (form == Form::kProgram)
-      steps.after_schedule = [](HloModule* scheduled) { CopyUpdatedParameters(scheduled, kLeastSharedCopy); };
+      steps.after_schedule = [](HloModule* scheduled) { CopyUpdatedParameters(scheduled, kMinSharedCopy); };
     steps.after_copies = [&](HloModule* aliased) {
       HILO_RETURN_IF_ERROR(ChooseMissingKernels(aliased, options));
       return form == Form::kCFunction ? ChooseSelfContainedKernels(aliased, options) : absl::OkStatus();

@@ -23,19 +23,19 @@ namespace hilo::cpu {
 namespace {
 
 // Those of a softmax, a layer norm, a variance. Longer chains have more expensive values than results to keep them.
-constexpr int64_t kMostRowReductions = 2;
+constexpr int64_t kMaxRowReductions = 2;
 // Such as the components of a force. Their sums share the registers.
-constexpr int64_t kMostRowSiblings = 3;
+constexpr int64_t kMaxRowSiblings = 3;
 // Rows for which a loop of its own pays for a function of one value each, such as a logarithm: some 7 ns a row are
 // saved.
-constexpr int64_t kLeastSeparateRows = 256;
+constexpr int64_t kMinSeparateRows = 256;
 // Results of a sum that are too few to be parts for threads.
 constexpr int64_t kFewResults = 1024;
 // Partial sums cost one more kernel, so a sum is split from this many times the estimate from which kernels run in
 // parallel.
 constexpr int64_t kLongSum = 2;
 // Instructions before a sum whose work is counted as the sum's.
-constexpr size_t kMostProducers = 64;
+constexpr size_t kMaxProducers = 64;
 // Scores of attention that stay in the last cache, and are work enough for many threads.
 constexpr int64_t kAttentionBytes = 4 << 20;
 
@@ -43,7 +43,7 @@ constexpr int64_t kAttentionBytes = 4 << 20;
 Work WorkWithProducers(const HloInstruction& reduce) {
   Work work = WorkOf(reduce);
   std::vector<const HloInstruction*> chain = {&reduce};
-  for (size_t k = 0; k < chain.size() && chain.size() < kMostProducers; ++k) {
+  for (size_t k = 0; k < chain.size() && chain.size() < kMaxProducers; ++k) {
     for (const HloInstruction* operand : chain[k]->operands()) {
       if (!IsElementwise(operand->opcode()) || absl::c_linear_search(chain, operand) ||
           absl::c_any_of(operand->users(), [&](const auto* user) { return !absl::c_linear_search(chain, user); }))
@@ -90,10 +90,10 @@ PassPipeline CpuPipeline(const Target* target, const CompileOptions& options) {
       MakeSortTransposition(with_traits(IsFasterAlongRows)),
       MakeLoopFactorTransposition(with_traits(IsFasterInColumns)), MakeCse(), MakeLoopInvariantMotion());
   hooks.before_fusion.push_back(MakeRowFusion(target, options.strict,
-                                              {.most_reductions = kMostRowReductions,
-                                               .most_siblings = kMostRowSiblings,
+                                              {.max_reductions = kMaxRowReductions,
+                                               .max_siblings = kMaxRowSiblings,
                                                .accepts = with_traits(is_row_kernel),
-                                               .least_separate_rows = kLeastSeparateRows}));
+                                               .min_separate_rows = kMinSeparateRows}));
   hooks.before_fusion.push_back(MakeDotFusion(target, DotFusionFor(options.strict)));
   hooks.after_fusion = MakePassList(MakeRowSplit(), MakeRowMerge(), MakeTransposeMerge(), MakeMovesAsBits(),
                                     MakeConstantOperands(), MakeKernelChoice(options));

@@ -25,8 +25,8 @@ constexpr double kMinDividedNanoseconds = 2000;
 // LLVM operations of a call of a computation or an outlined instruction, and around a loop body or a branch.
 constexpr int64_t kCallOfScope = 10, kCallOfFunction = 20, kControl = 10;
 // Sums do not overflow beyond these: code and times that no program has.
-constexpr int64_t kMostCodeSize = int64_t{1} << 40;
-constexpr double kMostNanoseconds = 1e18;
+constexpr int64_t kMaxCodeSize = int64_t{1} << 40;
+constexpr double kMaxNanoseconds = 1e18;
 // Operations that are few beside those of a function: one in this many. A large instruction has as many beside it.
 constexpr int64_t kFewParts = 8;
 // Minimum LLVM operations, and estimated time outside and inside of loops, of a kernel that is worth a call of a
@@ -69,10 +69,10 @@ absl::StatusOr<FunctionPartition> FunctionPartition::Create(const HloModule& mod
       }
       if (instruction->opcode() == HloOpcode::kWhile) has_open_end |= !MaxTripCount(*instruction).has_value();
       for (const HloComputation* called : instruction->called_computations())
-        code_size = std::min<int64_t>(code_size + plan.code_sizes_.at(called) + kControl, kMostCodeSize);
+        code_size = std::min<int64_t>(code_size + plan.code_sizes_.at(called) + kControl, kMaxCodeSize);
     }
     plan.code_sizes_[computation] = code_size;
-    plan.costs_[computation] = std::min(cost, kMostNanoseconds);
+    plan.costs_[computation] = std::min(cost, kMaxNanoseconds);
   }
   absl::flat_hash_set<const HloComputation*> in_loops;
   for (auto caller = computations.rbegin(); caller != computations.rend(); ++caller) {  // before what they call

@@ -15,12 +15,12 @@ inline constexpr Lanes LanesOf(int64_t group) {
 }
 
 // Vectors of sums of a tile at most: the other registers hold the operands of a step.
-constexpr int64_t MostSums(int64_t registers) { return registers - 4; }
-inline constexpr int64_t kMostVectors = 4;  // in a row of a tile
+constexpr int64_t MaxSums(int64_t registers) { return registers - 4; }
+inline constexpr int64_t kMaxVectors = 4;  // in a row of a tile
 // Rows of a tile: the addresses of more do not fit the general registers, and would be loaded for each product. Rows
 // that read vectors of the input share only the kernel's, so that a few amortize it.
-inline constexpr int64_t kMostRows = 14, kMostVectorRows = 4;
-inline constexpr int64_t MostRows(Lanes lanes) { return lanes == Lanes::kAlike ? kMostRows : kMostVectorRows; }
+inline constexpr int64_t kMaxRows = 14, kMaxVectorRows = 4;
+inline constexpr int64_t MaxRows(Lanes lanes) { return lanes == Lanes::kAlike ? kMaxRows : kMaxVectorRows; }
 
 // A loop over products, with the distance between the operands of two iterations, in elements.
 struct TapLoop {
@@ -35,8 +35,8 @@ using TileKernel = void (*)(const TapLoop* taps, int64_t tiles, const T* lhs, in
                             int64_t out_row, int64_t group, bool adds);
 
 #if defined(__x86_64__)
-// Return the kernel of `rows` rows, up to MostRows, of `vectors` vectors: up to MostSums(16) or MostSums(32) of 32
-// bytes, or up to MostSums(32) of 64 bytes.
+// Return the kernel of `rows` rows, up to MaxRows, of `vectors` vectors: up to MaxSums(16) or MaxSums(32) of 32
+// bytes, or up to MaxSums(32) of 64 bytes.
 #define HILO_CONVOLUTION_KERNELS(instructions)                                 \
   namespace instructions {                                                     \
   TileKernel<float> FloatKernel(Lanes lanes, int64_t rows, int64_t vectors);   \

@@ -13,12 +13,12 @@ namespace hilo::cpu::convolution {
 namespace {
 
 // The kernel of a block of lanes is packed, which is copied into the order of the loops over taps, if at least
-// kLeastReuse tiles read it and it has kLeastPacked to kMostPacked bytes. In the kernel its lines are as far apart as
+// kMinReuse tiles read it and it has kMinPacked to kMaxPacked bytes. In the kernel its lines are as far apart as
 // there are features, so that they share few sets of the caches, and each tile would wait for the same lines again.
 // Measured with 4x3 tiles of f32 (Zen 3, one thread, ms before and after): 3x3 of 256 features on 14 x 14 5.9 and 3.8,
 // on a batch of 8 40 and 23, of 512 on 7 x 7 10.8 and 6.0, 1x1 from 64 to 256 on 56 x 56 1.7 and 1.3; less than 16 KB
 // stay in the first cache.
-constexpr int64_t kLeastReuse = 4, kLeastPacked = 16 << 10, kMostPacked = 4 << 20;
+constexpr int64_t kMinReuse = 4, kMinPacked = 16 << 10, kMaxPacked = 4 << 20;
 
 template <typename T>
 class UnitRunner {
@@ -107,8 +107,8 @@ class UnitRunner {
     // Tiles that read the same kernel, in units that follow each other.
     int64_t tiles = std::min(loops_.tiles, index_.CountOf(loops_.outer_count) * loops_.tiles_per_unit);
     for (int64_t a = loops_.outer_count - 1; a >= 0 && loops_.outer[a].rhs == 0; --a) tiles *= index_.CountOf(a);
-    if (loops_.taps[Loops::kTaps - 1].rhs == lanes || bytes < kLeastPacked || bytes > kMostPacked ||
-        std::min(tiles, (end_ - begin_) * loops_.tiles_per_unit) < kLeastReuse)
+    if (loops_.taps[Loops::kTaps - 1].rhs == lanes || bytes < kMinPacked || bytes > kMaxPacked ||
+        std::min(tiles, (end_ - begin_) * loops_.tiles_per_unit) < kMinReuse)
       return;
     thread_local AlignedBuffer space;  // reused by the thread's next convolution
     if (space.size() < bytes) {
@@ -140,7 +140,7 @@ class UnitRunner {
     const bool is_wide = loops_.width * static_cast<int64_t>(sizeof(T)) == 64;
     const Lanes lanes = LanesOf(loops_.group);
     const auto choose = [&](auto wide, auto many, auto few) {
-      return (is_wide ? wide : loops_.rows * loops_.vectors > MostSums(16) ? many : few)(lanes, rows, loops_.vectors);
+      return (is_wide ? wide : loops_.rows * loops_.vectors > MaxSums(16) ? many : few)(lanes, rows, loops_.vectors);
     };
     if constexpr (std::is_same_v<T, float>)
       return choose(avx512::FloatKernel, avx512vl::FloatKernel, avx2::FloatKernel);
@@ -260,8 +260,8 @@ class UnitRunner {
   const T* packed_ = nullptr;        // which one
   int64_t rhs_steps_[Loops::kTaps];  // from an iteration of a loop to the next, in the kernel that tiles read
   // The tile at a border: the taps that each row meets, and its sums.
-  Range met_[kMostRows];
-  alignas(64) T sums_[MostSums(32) * 64 / sizeof(T)];
+  Range met_[kMaxRows];
+  alignas(64) T sums_[MaxSums(32) * 64 / sizeof(T)];
   UnitIndex index_;  // of the unit that runs
   Bounds bounds_{};
 };

@@ -98,8 +98,8 @@ class UnitIndex {
  private:
   const Loops& loops_;
   const int64_t blocks_;
-  int64_t counts_[Loops::kMostOuter + 1] = {};
-  int64_t index_[Loops::kMostOuter + 1] = {}, block_ = 0, section_ = 0;
+  int64_t counts_[Loops::kMaxOuter + 1] = {};
+  int64_t index_[Loops::kMaxOuter + 1] = {}, block_ = 0, section_ = 0;
 };
 
 }  // namespace hilo::cpu::convolution

@@ -27,7 +27,7 @@ struct Reach {
 // Positions of an axis `lane`, only in F32, read the same element of the kernel. The rows of a tile, if it has more
 // than one, are features that read the same elements of the input.
 struct Loops {
-  static constexpr int64_t kMostOuter = 5, kTaps = 4, kMostReaches = 4;
+  static constexpr int64_t kMaxOuter = 5, kTaps = 4, kMaxReaches = 4;
 
   int64_t lhs = 0, rhs = 0, out = 0;          // the elements of the first position and tap
   int64_t width = 1, vectors = 1, rows = 1;   // of a tile; no more rows than positions that tiles cover
@@ -39,9 +39,9 @@ struct Loops {
   Axis lane{.count = 0};  // 0: lanes are features
   Axis tile;
   int64_t outer_count = 0;
-  Axis outer[kMostOuter];
-  Tap taps[kTaps];              // the innermost last; those that there are not have one iteration
-  Reach reaches[kMostReaches];  // by window
+  Axis outer[kMaxOuter];
+  Tap taps[kTaps];             // the innermost last; those that there are not have one iteration
+  Reach reaches[kMaxReaches];  // by window
 };
 
 }  // namespace hilo::cpu::convolution

@@ -25,8 +25,8 @@ struct PositionTiles {
 };
 
 // Rows, which are features that read the same input, and vectors of a tile.
-inline constexpr int64_t kMostFeatureRows = 4;
-constexpr int64_t MostPositionVectors(int64_t rows) { return rows <= 2 ? 4 : 2; }
+inline constexpr int64_t kMaxFeatureRows = 4;
+constexpr int64_t MaxPositionVectors(int64_t rows) { return rows <= 2 ? 4 : 2; }
 
 // Computes one tile: `lhs`, `rhs` and `out` are its first elements, `position` is that of its first lane; the first
 // `lanes` lanes are results.
@@ -34,7 +34,7 @@ using PositionKernel = void (*)(const PositionTiles& tiles, const float* lhs, co
                                 int64_t position, int64_t lanes);
 
 #if defined(__x86_64__)
-// Return the kernel of `rows` rows, up to kMostFeatureRows, of 1, 2 or 4 vectors, up to MostPositionVectors. `gathers`:
+// Return the kernel of `rows` rows, up to kMaxFeatureRows, of 1, 2 or 4 vectors, up to MaxPositionVectors. `gathers`:
 // lanes are not adjacent in the input.
 namespace avx2 {
 PositionKernel PositionKernelOf(int64_t rows, int64_t vectors, bool gathers);

@@ -23,7 +23,7 @@ class PositionRunner {
       if (loops.taps[t].window != loops.lane.window) continue;
       tiles_.met_steps[t] = 1;
       const Reach& reach = loops.reaches[loops.lane.window];
-      for (int64_t tap = 0; tap < std::min(loops.taps[t].count, kMostPositionTaps); ++tap) {
+      for (int64_t tap = 0; tap < std::min(loops.taps[t].count, kMaxPositionTaps); ++tap) {
         const int64_t at = tap * reach.dilation + reach.offset;
         const auto position_at = [&](int64_t element) {
           return std::min(CeilDiv(std::max<int64_t>(element - at, 0), reach.stride), loops.lane.count);
@@ -79,7 +79,7 @@ class PositionRunner {
   const Loops& loops_;
   const bool gathers_;
   PositionTiles tiles_;
-  PositionRange met_[kMostPositionTaps];  // by each tap of the window of the lanes
+  PositionRange met_[kMaxPositionTaps];  // by each tap of the window of the lanes
 };
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace hilo::cpu::convolution {
 
 // Taps of the window of the lanes at most, and elements between lanes in the input: the offsets of all lanes of a
 // vector fit in 32 bits.
-inline constexpr int64_t kMostPositionTaps = 128, kMostLaneStride = 1 << 24;
+inline constexpr int64_t kMaxPositionTaps = 128, kMaxLaneStride = 1 << 24;
 
 // Run of convolution_loops.h for loops with an axis `lane`.
 bool RunByPosition(const Loops& loops, const float* lhs, const float* rhs, float* out, int64_t begin, int64_t end,

@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kModules = 3, kMinModuleCodeSize = 150, kMaxModuleCodeSize = 1500;
 // Operations of the first kernel with a function of its own from which it begins the second module, so that what calls
 // it is compiled meanwhile. Measured, 50 programs on two threads: 1.046 times as fast, 17 on one thread: 0.986.
-constexpr int64_t kLeastApart = 40;
+constexpr int64_t kMinApart = 40;
 
 llvm::FunctionType* FunctionTypeOf(llvm::LLVMContext& context, bool chunks) {
   llvm::Type* ptr = llvm::PointerType::getUnqual(context);
@@ -58,7 +58,7 @@ int64_t ProgramEmitter::ConstantIndex(std::shared_ptr<const Literal> literal) {
 absl::StatusOr<llvm::Function*> ProgramEmitter::NewFunction(const std::string& name, int64_t code_size, bool chunks) {
   // A module that is less than half full takes functions of any size.
   const int64_t capacity = std::clamp(total_code_size_ / kModules, kMinModuleCodeSize, kMaxModuleCodeSize);
-  const bool is_apart = modules_.size() == 1 && chunks && code_size >= kLeastApart;
+  const bool is_apart = modules_.size() == 1 && chunks && code_size >= kMinApart;
   if (modules_.empty() || is_apart || (room_ < code_size && room_ <= capacity / 2)) {
     modules_.emplace_back(absl::StrCat("hilo.", modules_.size()));
     HILO_RETURN_IF_ERROR(jit_.PrepareModule(modules_.back().module.get()));

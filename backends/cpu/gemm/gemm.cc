@@ -158,7 +158,7 @@ class Product {
         b_(b),
         a_strides_(a_strides),
         b_strides_(b_strides) {
-    strip_ = kernel.lanes * kernel.MostVectors(std::min(m, kernel.rows));
+    strip_ = kernel.lanes * kernel.MaxVectors(std::min(m, kernel.rows));
     const bool has_wide_vectors = kernel.lanes * static_cast<int64_t>(sizeof(T)) == 64;
     const auto is_small = [](const Strides& strides, int64_t rows, int64_t columns) {
       const int64_t elements = strides.column == 1 ? rows * strides.row : columns * strides.column;
@@ -178,10 +178,10 @@ class Product {
     if (streams) strip_ = std::max(strip_ / kLine * kLine, kernel.lanes);
     const bool is_cached = k * b_strides.row * static_cast<int64_t>(sizeof(Element)) <= kCacheBytes;
     depth_ = !streams ? kDepth : is_cached ? kDepthOfFewRows : kDepthOfStreams;
-    most_steps_ = Steps(std::min(k, depth_));
+    max_steps_ = Steps(std::min(k, depth_));
     const BlockSize block = has_wide_vectors ? kBlockOfWideVectors : kBlock;
     height_ = block.rows;
-    width_ = std::max<int64_t>(1, block.bytes / (most_steps_ * static_cast<int64_t>(sizeof(T))) / strip_) * strip_;
+    width_ = std::max<int64_t>(1, block.bytes / (max_steps_ * static_cast<int64_t>(sizeof(T))) / strip_) * strip_;
     width_ = std::min(width_, RoundUp(n, strip_));
   }
 
@@ -191,8 +191,8 @@ class Product {
     constexpr bool kRounds = !std::is_same_v<Result, Sum>;
     // Reused by the thread's next product.
     thread_local AlignedBuffer space;
-    const int64_t packed_b = RoundUp((b_in_place_ ? strip_ : width_) * most_steps_, 64),
-                  packed_a = a_in_place_ ? 0 : RoundUp(std::min(m_, height_) * most_steps_, 64),
+    const int64_t packed_b = RoundUp((b_in_place_ ? strip_ : width_) * max_steps_, 64),
+                  packed_a = a_in_place_ ? 0 : RoundUp(std::min(m_, height_) * max_steps_, 64),
                   sums = kRounds ? m_ * width_ : 0;
     const int64_t bytes =
         (packed_a + packed_b) * static_cast<int64_t>(sizeof(T)) + sums * static_cast<int64_t>(sizeof(Sum));
@@ -221,10 +221,10 @@ class Product {
   // Returns true if so few rows of a read b, whose rows are `stride` elements apart, that packing it does not pay.
   static bool ReadsUnpacked(int64_t m, int64_t k, int64_t stride, bool has_wide_vectors) {
     const int64_t row = stride * static_cast<int64_t>(sizeof(Element));
-    const int64_t most_rows = has_wide_vectors           ? kUnpackedRowsOfWideVectors
-                              : row % kAliasedBytes == 0 ? kUnpackedAliasedRows
-                                                         : kUnpackedRows;
-    if (m > most_rows) return false;
+    const int64_t max_rows = has_wide_vectors           ? kUnpackedRowsOfWideVectors
+                             : row % kAliasedBytes == 0 ? kUnpackedAliasedRows
+                                                        : kUnpackedRows;
+    if (m > max_rows) return false;
     if (has_wide_vectors && k <= kFewTerms) return k * row <= kUnpackedBytesOfFewTerms;
     return std::min(k, kDepth) * row <= kUnpackedSection && k * row <= kUnpackedBytes;
   }
@@ -327,7 +327,7 @@ class Product {
   const Element *const a_, *const b_;
   const Strides a_strides_, b_strides_;
   bool a_in_place_ = false, b_in_place_ = false;
-  int64_t strip_, depth_, most_steps_, height_, width_;  // of a tile's columns, a section, in steps, and blocks
+  int64_t strip_, depth_, max_steps_, height_, width_;  // of a tile's columns, a section, in steps, and blocks
   T *packed_a_ = nullptr, *packed_b_ = nullptr;
 };
 

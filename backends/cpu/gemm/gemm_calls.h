@@ -16,12 +16,12 @@ struct Batch {
 // the indices of the batch, times blocks of `block` rows, times panels of `panel` columns. A transposed matrix is
 // stored as [k, m] or [n, k]; `leading` elements are between its rows, those of c are dense.
 struct Calls {
-  static constexpr int64_t kMostBatches = 4;
+  static constexpr int64_t kMaxBatches = 4;
 
   int64_t m = 0, n = 0, k = 0;
   int64_t block = 1, panel = 1;
   int64_t a_leading = 0, a_transposed = 0, b_leading = 0, b_transposed = 0;
-  Batch batches[kMostBatches];  // the innermost last; those that there are not have one index
+  Batch batches[kMaxBatches];  // the innermost last; those that there are not have one index
 };
 
 // One of the calls: its rows and columns, and the elements of the three arrays that it begins with.
@@ -37,7 +37,7 @@ inline Call CallAt(const Calls& calls, int64_t number) {
             .a = row * (calls.a_transposed != 0 ? 1 : calls.a_leading),
             .b = column * (calls.b_transposed != 0 ? calls.b_leading : 1),
             .c = (batch * calls.m + row) * calls.n + column};
-  for (int64_t d = Calls::kMostBatches - 1; d >= 0; --d) {
+  for (int64_t d = Calls::kMaxBatches - 1; d >= 0; --d) {
     const int64_t index = batch % calls.batches[d].count;
     batch /= calls.batches[d].count;
     call.a += index * calls.batches[d].a;

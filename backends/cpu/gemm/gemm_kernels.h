@@ -60,18 +60,18 @@ using Tile = void (*)(int64_t k, const T* a, int64_t a_row, int64_t a_step, cons
 // Tiles of T, packed from matrices of Element.
 template <typename T, typename Element>
 struct Kernel {
-  static constexpr int64_t kMostVectors = 4;
+  static constexpr int64_t kMaxVectors = 4;
 
   // Of the largest tile, which has three vectors in a row, and of a vector.
   int64_t rows, lanes;
   bool has_masks;
-  // Returns the tile of up to `rows` rows of up to MostVectors(rows) vectors, the last of which is whole or partial.
+  // Returns the tile of up to `rows` rows of up to MaxVectors(rows) vectors, the last of which is whole or partial.
   Tile<T> (*tile)(int64_t rows, int64_t vectors, bool partial);
   // Copies `along` rows of `across` contiguous elements, `stride` apart, into strips of `widest` columns, the last one
   // perhaps of fewer `lanes`: step l of column i of a strip is at l * strip + i. Zeros are where there is no element.
   void (*pack_rows)(const Element* from, int64_t across, int64_t along, int64_t stride, int64_t widest, T* to);
 
-  constexpr int64_t MostVectors(int64_t tile_rows) const { return kMostVectors * tile_rows <= 3 * rows ? 4 : 3; }
+  constexpr int64_t MaxVectors(int64_t tile_rows) const { return kMaxVectors * tile_rows <= 3 * rows ? 4 : 3; }
 };
 
 // KernelOf<T, Element>() for each row; BFloat16Pair, BFloat16Bits in avx512bf16 alone. RoundToBFloat16 rounds `count`

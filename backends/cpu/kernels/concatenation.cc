@@ -16,7 +16,7 @@ namespace {
 // row has no more copies than arrays. AVX-512, by vectors and by pieces, us: 12 pieces of 16 bytes in 100 rows 1.2
 // and 3.4, of 64 bytes 5.9 and 2.6, 20 of 32 bytes in 1000 rows 42 and 25; one row of 300 pieces of up to 4000 bytes
 // 105 and 26, and 451 and 55 ms to compile, of 2000 pieces of 16 bytes 89 and 74, 8500 and 154 ms.
-constexpr int64_t kLeastMeanPiece = 32;
+constexpr int64_t kMinMeanPiece = 32;
 // Bytes of one part, and of a row of several at most, of which a part has whole ones.
 constexpr int64_t kPiecesBytes = 1 << 16, kLongestRow = 1 << 20;
 
@@ -41,11 +41,11 @@ struct Pieces {
 
 absl::StatusOr<KernelConfig> ChooseConcatenate(const HloInstruction& concatenate, const codegen::TargetTraits& target) {
   const Shape& shape = concatenate.shape();
-  if (concatenate.operand_count() <= kMostRowSegments || ShapeUtil::ElementsIn(shape) <= kRegisterElements)
+  if (concatenate.operand_count() <= kMaxRowSegments || ShapeUtil::ElementsIn(shape) <= kRegisterElements)
     return ChooseLoop(concatenate, target);
   const Pieces pieces(concatenate);
   if (pieces.rows > 1 &&
-      (pieces.row_bytes() > kLongestRow || pieces.row_bytes() < kLeastMeanPiece * static_cast<int64_t>(pieces.count())))
+      (pieces.row_bytes() > kLongestRow || pieces.row_bytes() < kMinMeanPiece * static_cast<int64_t>(pieces.count())))
     return ChooseLoop(concatenate, target);
   const int64_t part = pieces.rows == 1 ? kPiecesBytes : CeilDiv(kPiecesBytes, pieces.row_bytes()) * pieces.row_bytes();
   return KernelConfig{.kind = KernelKind::kConcatenate,

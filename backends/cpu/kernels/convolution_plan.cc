@@ -21,15 +21,15 @@ constexpr int64_t kUnits = 32;
 // of 32 features on 128 x 128 567 and 169, depthwise 3x3 457 and 282, grouped 323 and 254, 1x1 of 256 features on a
 // batch of 4 of 14 x 14 676 and 557, 5 of 64 features on a batch of 8 of 1000 2250 and 1980 (the last two channels
 // first).
-constexpr int64_t kMostSections = 8, kLeastSection = 32;
+constexpr int64_t kMaxSections = 8, kMinSection = 32;
 // Vectors of results of a tile from which its taps, independent of each other, fill the multiply-add units by
 // themselves: unrolling only lengthens the code.
 constexpr int kFullBody = 6;
 
 // Features of a group that are lanes together: the loop over them is unrolled.
-constexpr int64_t kMostGroup = 8;
+constexpr int64_t kMaxGroup = 8;
 // Rows of a tile whose lanes are pairwise: they share only the vectors of the kernel, so that a few amortize it.
-constexpr int64_t kMostPairwiseRows = 4;
+constexpr int64_t kMaxPairwiseRows = 4;
 
 // Indices far outside an array, which are never accessed, may wrap.
 int64_t BoundedProduct(int64_t a, int64_t b) {
@@ -106,7 +106,7 @@ void MergeGroups(int64_t lanes, ConvolutionPhase* phase) {
   ConvolutionTap& tap = phase->taps.back();
   const int64_t size = feature->count;
   if (tap.count != size || tap.lhs != 1 || tap.window >= 0) return;
-  if (!std::has_single_bit(static_cast<uint64_t>(size)) || size > kMostGroup || 2 * size > lanes) return;
+  if (!std::has_single_bit(static_cast<uint64_t>(size)) || size > kMaxGroup || 2 * size > lanes) return;
   const auto group = std::find_if(phase->axes.begin(), phase->axes.end(), [&](const ConvolutionAxis& axis) {
     return axis.lhs == size && axis.rhs == size && axis.out == size && axis.window < 0;
   });
@@ -326,7 +326,7 @@ ConvolutionUnits UnitsOf(const ConvolutionPhase& phase, const ConvolutionPlan& p
   units.sizes.push_back(std::max<int64_t>(1, CeilDivOrZero(units.tiles, plan.tiles_per_unit)));
   if (units.sizes[1] > 1 && (units.outer.empty() || units.outer[0].rhs == 0)) {
     int64_t& sections = units.sizes[0];
-    sections = std::clamp<int64_t>(tiles / kLeastSection, 1, kMostSections);
+    sections = std::clamp<int64_t>(tiles / kMinSection, 1, kMaxSections);
     while (units.sizes[2] % sections != 0) --sections;
     units.sizes[2] /= sections;
   }
@@ -401,9 +401,9 @@ ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const 
         // Lanes of groups take a register for which lanes they read, and one for what these have.
         const int operands = lanes.group > 1 ? vectors + 3 : 4;
         int64_t most = std::clamp<int64_t>((machine.registers - operands * parts) / (vectors * parts), 1, tile.count);
-        if (lanes.IsPairwise() && tile.rhs == 0) most = std::min(most, kMostPairwiseRows);
+        if (lanes.IsPairwise() && tile.rhs == 0) most = std::min(most, kMaxPairwiseRows);
         if (machine.in_library)
-          most = std::min(most, convolution::MostRows(convolution::LanesOf(lanes.lhs == 0 ? 0 : lanes.group)));
+          most = std::min(most, convolution::MaxRows(convolution::LanesOf(lanes.lhs == 0 ? 0 : lanes.group)));
         const bool placed = IsPlaced(phase, lanes, tile);
         const ConvolutionReach::Range positions = TiledPositions(phase, tile, placed);
         // The first and the last tile are specialized, with a copy for each tap.
@@ -505,7 +505,7 @@ bool PrefersFeaturesLast(const HloInstruction& convolution) {
 
 // The least part of the lanes that features use, if the last vector overlaps the one before. Measured, us transposed
 // and generated, and as it is: 5x5 from 8 to 9 features on 32 x 32 12 and 45.
-constexpr double kLeastUsedLanes = 0.6;
+constexpr double kMinUsedLanes = 0.6;
 
 // Returns true if the lanes of a convolution in f32 or f64, as it is, may be features that fill vectors of 32 bytes,
 // which the library has tiles for.
@@ -519,13 +519,13 @@ bool HasFeatureLanes(const HloInstruction& convolution) {
     return false;
   const int64_t width = 256 / PrimitiveTypeBitWidth(out.element_type()), features = kernel.dimensions(dimension);
   const int64_t vectors = CeilDivOrZero(features, width);
-  return features >= width && static_cast<double>(features) >= kLeastUsedLanes * static_cast<double>(vectors * width);
+  return features >= width && static_cast<double>(features) >= kMinUsedLanes * static_cast<double>(vectors * width);
 }
 
 // A convolution keeps its form if it costs less than so many times as much as the cheapest other form: a transpose is
 // a pass over memory more, and the costs are estimates. A short one whose features the library has tiles for may cost
 // more; up to so many times kShortConvolution it counts as short.
-constexpr double kKeptForm = 1.2, kKeptShortForm = 2.5, kMostKeptShort = 2;
+constexpr double kKeptForm = 1.2, kKeptShortForm = 2.5, kMaxKeptShort = 2;
 
 }  // namespace
 
@@ -557,7 +557,7 @@ bool IsKernelConvolution(const HloInstruction& convolution, bool strict) {
     const double cost = CostOf(transposed, transposed_lhs, transposed_rhs, out) + moved;
     if (best < 0 || cost < best) best = cost;
   }
-  const bool may_be_short = !strict && as_it_is <= kMostKeptShort * kShortConvolution && MayBeShort(convolution) &&
+  const bool may_be_short = !strict && as_it_is <= kMaxKeptShort * kShortConvolution && MayBeShort(convolution) &&
                             HasFeatureLanes(convolution);
   return best < 0 || as_it_is < (may_be_short ? kKeptShortForm : kKeptForm) * best;
 }

@@ -20,9 +20,9 @@ namespace {
 // Measured on a Zen 3, 400,000 elements with 1 and 2, us: on one thread beside a busy neighbor exponentials of f32 282
 // and 196, logarithms 422 and 327, of f64 874 and 730, sines of f64 621 and 548; on two threads 88 and 101, 196 and
 // 165, 446 and 369, 314 and 294; ms to compile 13 and 15. 25 exponentials an element gain nothing.
-constexpr int64_t kAlternating = 2, kMostAlternatingCode = 120, kLeastElements = 1024;
+constexpr int64_t kAlternating = 2, kMaxAlternatingCode = 120, kMinElements = 1024;
 // Vectors of the shortest rows: more elements of shorter ones would be computed twice or masked.
-constexpr int64_t kLeastWideVectors = 4;
+constexpr int64_t kMinWideVectors = 4;
 
 bool IsFunction(const HloInstruction& instruction) {
   const OpCost cost = OpcodeInfo(instruction.opcode()).cost;
@@ -47,10 +47,10 @@ int64_t VectorsOfFunctions(const HloInstruction& instruction, int64_t row, int64
   } else {
     add(instruction);
   }
-  if (elements < kLeastElements) return 1;
+  if (elements < kMinElements) return 1;
   int64_t lanes = target.vector_bits / bits;
-  if (!target.has_avx512 && code <= kMostAlternatingCode) lanes *= kAlternating;
-  while (lanes > width && row < kLeastWideVectors * lanes) lanes /= 2;
+  if (!target.has_avx512 && code <= kMaxAlternatingCode) lanes *= kAlternating;
+  while (lanes > width && row < kMinWideVectors * lanes) lanes /= 2;
   return std::max<int64_t>(1, lanes / width);
 }
 

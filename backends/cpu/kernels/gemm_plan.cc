@@ -20,15 +20,15 @@ constexpr int64_t kLibraryWork = 16 * 1024;
 // lanes and as products whose factors are transposed: 128 of 2 x 256 x 2 9.6 and 158; 64 of 8 x 8 x 8 0.75 to 0.85 of
 // the time; 500 of 10 x 12 x 8 41 and 15, 100 of 16 x 100 x 16 202 and 78, 8 of 16 x 64 x 64 108 and 16, 8 of 16 x 256
 // x 256 2730 and 251.
-constexpr int64_t kMostBatchLaneResults = 64, kLeastBatchLanes = 8;
+constexpr int64_t kMaxBatchLaneResults = 64, kMinBatchLanes = 8;
 
 // Streams: rows of the product at most, if the weights are as wide as the sums, if they are narrower and the library
 // has a product of such numbers, and if it has none. Then columns and weights at least, and the multiple of columns
 // along which vectors are adjacent. Measured on one thread, weights of 4096 x 4096 and 2, 8 and 16 rows, with the
 // library (which needs the weights in f32, if they are s8) and as streams, in ms: f32 3.5, 4.1, 4.5 and 1.9, 3.7, 4.4;
 // bf16 10.8, 7.9, 8.7 and 0.9, 2.8, 4.8 (2048 x 2048, 16 rows: 0.66 and 0.87); s8 5.6, 6.6, 7.3 and 0.6, 1.7, 4.0.
-constexpr int64_t kFewStreamRows = 4, kNarrowStreamRows = 8, kMostStreamRows = 16;
-constexpr int64_t kLeastStreamColumns = 64;
+constexpr int64_t kFewStreamRows = 4, kNarrowStreamRows = 8, kMaxStreamRows = 16;
+constexpr int64_t kMinStreamColumns = 64;
 constexpr int64_t kStreamWeights = 1 << 18, kBatchWeights = 1 << 15;  // in all, and of each product of a batch
 constexpr int64_t kStreamMultiple = 16;
 // The same for sums along the rows of the weights, and terms of a sum at most, as each lane adds up its own one by one.
@@ -36,8 +36,8 @@ constexpr int64_t kStreamMultiple = 16;
 // and 4.9, 3.7, 3.3 ms; 32 rows: 10.4, 8.2, 12.6 and 8.0, 6.4, 6.5; 48 rows: 12.5, 9.4, 14.6 and 13.0, 9.2, 10.3.
 // Fewer rows pay for shorter sums, as the lanes of each are combined: f32[8,16,128] times f32[8,2048,128] 0.94 and 0.45
 // ms, bf16 0.52 and 0.52, with 8 rows 0.46 and 0.26; f32[64,32,64] times f32[64,512,64] 0.77 and 1.47.
-constexpr int64_t kMostLaneRows = 32, kMostLaneTerms = 1 << 14;
-constexpr int64_t kManyLaneTerms = 512, kFewLaneRows = 16, kLeastLaneTerms = 128;
+constexpr int64_t kMaxLaneRows = 32, kMaxLaneTerms = 1 << 14;
+constexpr int64_t kManyLaneTerms = 512, kFewLaneRows = 16, kMinLaneTerms = 128;
 
 // Products in F32 that our own tiles, which read narrow and small matrices in place, compute faster than the library:
 // of so many columns, rows (gemm::kFewRows) or multiply-adds. Measured on two threads, by the library and by tiles, in
@@ -94,9 +94,9 @@ std::optional<Matrix> MatrixOf(const Extent& rows, const Extent& columns) {
 
 // Returns true if elements of `weights` are computed from an array of a type narrower than `type`, perhaps with scales.
 bool IsFromNarrower(const HloInstruction& weights, PrimitiveType type) {
-  constexpr int kMostSteps = 8;
+  constexpr int kMaxSteps = 8;
   const HloInstruction* at = &weights;
-  for (int step = 0; step < kMostSteps; ++step) {
+  for (int step = 0; step < kMaxSteps; ++step) {
     if (PrimitiveTypeBitWidth(at->shape().element_type()) < PrimitiveTypeBitWidth(type)) return true;
     if (at->operand_count() == 0 || at->opcode() == HloOpcode::kDot || at->opcode() == HloOpcode::kSelect ||
         ShapeUtil::ElementsIn(at->operand(0)->shape()) < ShapeUtil::ElementsIn(weights.shape()))
@@ -152,7 +152,7 @@ std::optional<Gemm> GemmOf(const HloInstruction& dot) {
       gemm.batches.push_back(batch);
     }
   }
-  if (gemm.batches.size() > gemm::Calls::kMostBatches) return std::nullopt;
+  if (gemm.batches.size() > gemm::Calls::kMaxBatches) return std::nullopt;
   return gemm;
 }
 
@@ -199,7 +199,7 @@ bool IsWidenedDot(const HloInstruction& dot) {
   // A stream of the weights, which has sums in F32, computes them from the narrower numbers.
   const PrimitiveType type = dot.shape().element_type();
   const std::optional<Gemm> gemm = GemmOf(dot);
-  return type == BF16 && gemm.has_value() && gemm->m <= kMostStreamRows && IsFromNarrower(*dot.operand(1), type);
+  return type == BF16 && gemm.has_value() && gemm->m <= kMaxStreamRows && IsFromNarrower(*dot.operand(1), type);
 }
 
 bool IsTransposedDot(const HloInstruction& dot) {
@@ -208,8 +208,8 @@ bool IsTransposedDot(const HloInstruction& dot) {
 
 bool IsFasterInBatchLanes(const HloInstruction& dot) {
   const DotSide lhs = LhsOf(dot);
-  return Product(lhs.free_sizes) * Product(RhsOf(dot).free_sizes) <= kMostBatchLaneResults &&
-         lhs.batch_sizes.back() >= kLeastBatchLanes;
+  return Product(lhs.free_sizes) * Product(RhsOf(dot).free_sizes) <= kMaxBatchLaneResults &&
+         lhs.batch_sizes.back() >= kMinBatchLanes;
 }
 
 bool CanStream(const HloInstruction& dot) {
@@ -218,13 +218,13 @@ bool CanStream(const HloInstruction& dot) {
   const Shape& weights = dot.operand(1)->shape();
   if (SumType(dot.operand(0)->shape().element_type(), weights.element_type(), type) != type) return false;
   const std::optional<Gemm> gemm = GemmOf(dot);
-  if (!gemm.has_value() || gemm->m < 2 || gemm->n < kLeastStreamColumns) return false;
+  if (!gemm.has_value() || gemm->m < 2 || gemm->n < kMinStreamColumns) return false;
   if (gemm->b.transposed) {
-    return gemm->m <= kMostLaneRows && !gemm->a.transposed && dot.attrs<DotAttrs>().rhs_contracting_dims.size() == 1 &&
-           gemm->k % kStreamMultiple == 0 && gemm->k <= kMostLaneTerms;
+    return gemm->m <= kMaxLaneRows && !gemm->a.transposed && dot.attrs<DotAttrs>().rhs_contracting_dims.size() == 1 &&
+           gemm->k % kStreamMultiple == 0 && gemm->k <= kMaxLaneTerms;
   }
   const int64_t row = RhsOf(dot).free_sizes.back();
-  return gemm->m <= kMostStreamRows && (gemm->n == row || row % kStreamMultiple == 0);
+  return gemm->m <= kMaxStreamRows && (gemm->n == row || row % kStreamMultiple == 0);
 }
 
 bool IsStreamDot(const HloInstruction& dot) {
@@ -233,10 +233,10 @@ bool IsStreamDot(const HloInstruction& dot) {
   const Gemm gemm = *GemmOf(dot);
   int64_t most = kFewStreamRows;
   if (gemm.b.transposed) {
-    most = gemm.k >= kManyLaneTerms ? kMostLaneRows : gemm.k >= kLeastLaneTerms ? kFewLaneRows : 0;
+    most = gemm.k >= kManyLaneTerms ? kMaxLaneRows : gemm.k >= kMinLaneTerms ? kFewLaneRows : 0;
   } else if (IsFromNarrower(*dot.operand(1), type)) {
     const bool has_library = dot.operand(1)->shape().element_type() != type && GemmSymbol(dot) != nullptr;
-    most = has_library ? kNarrowStreamRows : kMostStreamRows;
+    most = has_library ? kNarrowStreamRows : kMaxStreamRows;
   }
   const int64_t weights = gemm.k * gemm.n;
   return gemm.m <= most && weights >= kBatchWeights && gemm.batch * weights >= kStreamWeights;

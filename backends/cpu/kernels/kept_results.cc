@@ -12,7 +12,7 @@ namespace hilo::cpu {
 namespace {
 
 // A branch that is predicted wrongly takes some 5 ns.
-constexpr double kLeastNanoseconds = 10;
+constexpr double kMinNanoseconds = 10;
 
 bool IsLoopKind(KernelKind kind) {
   constexpr KernelKind kLoops[] = {KernelKind::kLoop,      KernelKind::kRows,       KernelKind::kRowSegments,
@@ -21,13 +21,13 @@ bool IsLoopKind(KernelKind kind) {
 }
 
 // Operands of a predicate that are looked at.
-constexpr int kMostOperands = 16;
+constexpr int kMaxOperands = 16;
 
 // Returns the instruction of one element without which no element of `predicate` is true; null if there is none.
 // Outside of fusions operands are arrays in memory, whose own operands may have been overwritten.
 const HloInstruction* NeededScalar(const HloInstruction* predicate) {
   std::vector<const HloInstruction*> work = {predicate};
-  for (int seen = 0; !work.empty() && seen < kMostOperands; ++seen) {
+  for (int seen = 0; !work.empty() && seen < kMaxOperands; ++seen) {
     const HloInstruction* next = work.back();
     work.pop_back();
     if (ShapeUtil::ElementsIn(next->shape()) == 1) return next;
@@ -54,7 +54,7 @@ bool IsInPlace(FunctionEmitter& f, const HloInstruction& instruction, const HloI
 
 std::optional<KeptUnless> KeptResults(FunctionEmitter& f, const HloInstruction& instruction) {
   const KernelConfig& config = *instruction.kernel();
-  if (!IsLoopKind(config.kind) || config.nanoseconds < kLeastNanoseconds) return std::nullopt;
+  if (!IsLoopKind(config.kind) || config.nanoseconds < kMinNanoseconds) return std::nullopt;
   const LoopResults loop = LoopResultsOf(instruction);
   if (!loop.has_root_per_leaf()) return std::nullopt;
   std::optional<KeptUnless> all;

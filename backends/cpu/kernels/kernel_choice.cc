@@ -36,15 +36,15 @@ constexpr double kInstructionNanoseconds = 1;
 // Copies in loops of arrays that threads compute: the least bytes for which each thread copies what it has in its
 // caches, and the parts. Measured on two threads, 10 iterations, us before and after: f32[100,100] with an exponential
 // and rolled by rows 75 and 61, by columns 88 and 58, f64[128,128] rolled 121 and 90.
-constexpr int64_t kLeastSharedBytes = 8 << 10, kSharedParts = 16, kCacheLine = 64;
+constexpr int64_t kMinSharedBytes = 8 << 10, kSharedParts = 16, kCacheLine = 64;
 
 // Other kernels that read or write what threads have in their caches: bytes of an array, and the least time. Measured
 // on two processors of a Zen 4 without a common cache, ten steps of lattice Boltzmann on 128 x 64, whose kernels take 2
 // to 60 us: 1340 us with the short ones on one thread, 1145 so, 1040 all on one thread.
-constexpr int64_t kLeastSharedArray = 32 << 10;
+constexpr int64_t kMinSharedArray = 32 << 10;
 constexpr double kSharedNanoseconds = 1500;
 // The least elements of a part of a flat loop that threads share; a multiple of every vector width.
-constexpr int64_t kLeastSharedElements = 128;
+constexpr int64_t kMinSharedElements = 128;
 
 // One thread of a current server: two vectors of operations and a multiply-add of two in each cycle. Copies, additions,
 // sums and broadcasts of 16 KB to 64 MB took 1/220 ns for a byte that stays in the first cache, 1/85 to 1/100 in the
@@ -150,7 +150,7 @@ void DivideForThreads(const HloInstruction& instruction, KernelConfig* config) {
   if (config->kind != KernelKind::kLoop || config->parts >= kSharedParts) return;
   const int64_t count = ShapeUtil::ElementsIn(LoopResultsOf(instruction).shape());
   config->tile = {
-      std::min(config->tile[0], CeilDiv(CeilDiv(count, kSharedParts), kLeastSharedElements) * kLeastSharedElements)};
+      std::min(config->tile[0], CeilDiv(CeilDiv(count, kSharedParts), kMinSharedElements) * kMinSharedElements)};
   config->parts = CeilDiv(count, config->tile[0]);
 }
 
@@ -184,7 +184,7 @@ void ChooseThreads(const HloInstruction& instruction, const TargetTraits& target
   config->parallel = config->nanoseconds > kParallelNanoseconds;
   if (config->parallel) DivideForThreads(instruction, config);
   const int64_t bytes = config->kind == KernelKind::kCopy ? ShapeUtil::ByteSizeOf(instruction.shape()) : 0;
-  if (!config->parallel && bytes >= kLeastSharedBytes && CopiesWhatThreadsShare(instruction)) {
+  if (!config->parallel && bytes >= kMinSharedBytes && CopiesWhatThreadsShare(instruction)) {
     config->parallel = true;
     config->tile = {CeilDiv(CeilDiv(bytes, kSharedParts), kCacheLine) * kCacheLine};
     config->parts = CeilDiv(bytes, config->tile[0]);
@@ -220,13 +220,13 @@ absl::StatusOr<bool> ChooseKernels(HloModule* module, const CompileOptions& opti
 // Returns true if threads have the elements of a large operand or of the result in their caches: they share the kernel
 // that writes it, or another that reads it.
 bool HasElementsOfThreads(const HloInstruction& instruction) {
-  static constexpr size_t kMostUsers = 8;
+  static constexpr size_t kMaxUsers = 8;
   const auto is_read_by_threads = [](const HloInstruction* array) {
     const auto& users = array->users();
-    return std::any_of(users.begin(), users.begin() + std::min(users.size(), kMostUsers), IsShared);
+    return std::any_of(users.begin(), users.begin() + std::min(users.size(), kMaxUsers), IsShared);
   };
   const auto is_large = [](const HloInstruction* array) {
-    return array->shape().IsArray() && ShapeUtil::ByteSizeOf(array->shape()) >= kLeastSharedArray;
+    return array->shape().IsArray() && ShapeUtil::ByteSizeOf(array->shape()) >= kMinSharedArray;
   };
   return absl::c_any_of(instruction.operands(),
                         [&](const HloInstruction* operand) {

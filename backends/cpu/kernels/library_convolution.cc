@@ -20,7 +20,7 @@ namespace hilo::cpu {
 namespace {
 
 // Products of an element of a result: the run is polled for cancellation between tiles only.
-constexpr int64_t kMostTerms = 1 << 20;
+constexpr int64_t kMaxTerms = 1 << 20;
 // Counts, strides and offsets, whose products then fit in 64 bits.
 constexpr int64_t kLargestNumber = 1 << 30;
 
@@ -38,17 +38,17 @@ bool HasFeatureTiles(const ConvolutionPlan& plan, const ConvolutionAxis& lanes, 
                      int64_t group) {
   return lanes.rhs == 1 && lanes.out == 1 && lanes.window < 0 && tile.rhs == 0 &&
          lanes.count >= int64_t{plan.width} * plan.vectors && (lanes.lhs == 0 || lanes.lhs == 1) &&
-         plan.rows <= convolution::MostRows(convolution::LanesOf(group));
+         plan.rows <= convolution::MaxRows(convolution::LanesOf(group));
 }
 
 // Returns true if position_loops.cc has tiles of the plan, whose lanes are positions.
 bool HasPositionTiles(const ConvolutionPhase& phase, const ConvolutionPlan& plan, const ConvolutionAxis& lanes,
                       const ConvolutionAxis& tile, PrimitiveType type) {
-  return type == F32 && lanes.group == 1 && std::abs(lanes.lhs) <= convolution::kMostLaneStride && tile.lhs == 0 &&
-         tile.group == 1 && plan.rows <= convolution::kMostFeatureRows &&
-         plan.vectors <= convolution::MostPositionVectors(plan.rows) &&
+  return type == F32 && lanes.group == 1 && std::abs(lanes.lhs) <= convolution::kMaxLaneStride && tile.lhs == 0 &&
+         tile.group == 1 && plan.rows <= convolution::kMaxFeatureRows &&
+         plan.vectors <= convolution::MaxPositionVectors(plan.rows) &&
          std::has_single_bit(static_cast<unsigned>(plan.vectors)) &&
-         (lanes.window < 0 || TapOf(phase, lanes.window).count <= convolution::kMostPositionTaps);
+         (lanes.window < 0 || TapOf(phase, lanes.window).count <= convolution::kMaxPositionTaps);
 }
 
 }  // namespace
@@ -75,11 +75,10 @@ std::optional<ConvolutionPlan> PositionPlanOf(const ConvolutionPhase& phase, Pri
     if (axis.lhs == 0 && axis.rhs != 0 && (plan.tile < 0 || axis.count > phase.axes[plan.tile].count)) plan.tile = a;
   }
   if (plan.lanes < 0) return std::nullopt;
-  if (plan.tile >= 0)
-    plan.rows = static_cast<int>(std::min(phase.axes[plan.tile].count, convolution::kMostFeatureRows));
+  if (plan.tile >= 0) plan.rows = static_cast<int>(std::min(phase.axes[plan.tile].count, convolution::kMaxFeatureRows));
   const int64_t vectors = CeilDiv(phase.axes[plan.lanes].count, width);
   plan.vectors = static_cast<int>(
-      std::min<uint64_t>(std::bit_ceil(static_cast<uint64_t>(vectors)), convolution::MostPositionVectors(plan.rows)));
+      std::min<uint64_t>(std::bit_ceil(static_cast<uint64_t>(vectors)), convolution::MaxPositionVectors(plan.rows)));
   plan.tiles_per_unit = TilesPerUnit(phase, plan);
   return plan;
 }
@@ -90,8 +89,8 @@ std::optional<convolution::Loops> LibraryLoopsOf(const ConvolutionPhase& phase, 
   const int64_t bits = plan.width * PrimitiveTypeBitWidth(type);
   if ((type != F32 && type != F64) || !target.has_fma || target.vector_bits < 256 ||
       (bits != target.vector_bits && bits != kNarrowBits) || plan.lanes < 0 ||
-      plan.vectors > convolution::kMostVectors ||
-      int64_t{plan.rows} * plan.vectors > convolution::MostSums(target.vector_registers))
+      plan.vectors > convolution::kMaxVectors ||
+      int64_t{plan.rows} * plan.vectors > convolution::MaxSums(target.vector_registers))
     return std::nullopt;
   const ConvolutionAxis& lanes = phase.axes[static_cast<size_t>(plan.lanes)];
   const ConvolutionAxis tile = plan.tile < 0 ? ConvolutionAxis() : phase.axes[static_cast<size_t>(plan.tile)];
@@ -102,8 +101,8 @@ std::optional<convolution::Loops> LibraryLoopsOf(const ConvolutionPhase& phase, 
   const ConvolutionUnits units = UnitsOf(phase, plan);
   const ConvolutionReach::Range positions = TiledPositions(phase, tile, plan.placed),
                                 inside = TiledPositions(phase, tile, /*placed=*/false);
-  if (units.outer.size() > Loops::kMostOuter || phase.taps.size() > Loops::kTaps ||
-      phase.reaches.size() > Loops::kMostReaches)
+  if (units.outer.size() > Loops::kMaxOuter || phase.taps.size() > Loops::kTaps ||
+      phase.reaches.size() > Loops::kMaxReaches)
     return std::nullopt;
   Loops loops{.lhs = phase.lhs,
               .rhs = phase.rhs,
@@ -129,7 +128,7 @@ std::optional<convolution::Loops> LibraryLoopsOf(const ConvolutionPhase& phase, 
   for (size_t t = 0; t < phase.taps.size(); ++t) {
     const ConvolutionTap& tap = phase.taps[t];
     loops.taps[Loops::kTaps - phase.taps.size() + t] = {tap.count, tap.lhs, tap.rhs, tap.window};
-    if (tap.count > kMostTerms || (terms *= tap.count) > kMostTerms) return std::nullopt;
+    if (tap.count > kMaxTerms || (terms *= tap.count) > kMaxTerms) return std::nullopt;
   }
   for (size_t r = 0; r < phase.reaches.size(); ++r) {
     const ConvolutionReach& reach = phase.reaches[r];

@@ -18,11 +18,11 @@ namespace {
 // without: 1024 x 64 to 64 x 1024 4.6 and 8.2, 1024 x 512 63 and 90, 4096 x 256 120 and 162; but 2048 x 1024 563 and
 // 446, whose columns are as far apart, and 65536 x 64, which no second-level cache holds, 1470 and 624.
 bool IsStaged(const transpose::Loops& loops, int64_t bytes) {
-  constexpr int64_t kSet = 4096, kMostColumn = 2048, kMostBytes = 4 << 20;
+  constexpr int64_t kSet = 4096, kMaxColumn = 2048, kMaxBytes = 4 << 20;
   return loops.row_dimensions == 1 && loops.vector_bytes == 64 &&
          loops.block * loops.element_bytes >= transpose::kStagedTiles * loops.vector_bytes &&
          loops.of_rows[0].result * loops.element_bytes % kSet == 0 &&
-         loops.column * loops.element_bytes <= kMostColumn && bytes <= kMostBytes;
+         loops.column * loops.element_bytes <= kMaxColumn && bytes <= kMaxBytes;
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ std::optional<transpose::Loops> LibraryLoopsOf(const HloInstruction& instruction
   const std::optional<TransposedReads> reads = TransposedReadsOf(LoopResultsOf(instruction));
   const PrimitiveType type = instruction.shape().element_type();
   const int64_t bytes = PrimitiveTypeByteSize(type), vector_bytes = tiles.width * bytes;
-  if (!reads || reads->dims.size() > Loops::kMostRowDimensions || IsComplexType(type) || IsSubByteType(type) ||
+  if (!reads || reads->dims.size() > Loops::kMaxRowDimensions || IsComplexType(type) || IsSubByteType(type) ||
       bytes > 8)
     return std::nullopt;
   const bool is_narrow = bytes < 4;
@@ -66,7 +66,7 @@ std::optional<transpose::Loops> LibraryLoopsOf(const HloInstruction& instruction
     return std::nullopt;
   for (int64_t d = 0; d < last; ++d) {
     if (absl::c_linear_search(reads->dims, d) || sizes[d] == 1) continue;
-    if (loops.outer_count == Loops::kMostOuter) return std::nullopt;
+    if (loops.outer_count == Loops::kMaxOuter) return std::nullopt;
     loops.outer[loops.outer_count++] = dimension(d);
   }
   loops.is_staged = IsStaged(loops, ShapeUtil::ByteSizeOf(instruction.shape())) ? 1 : 0;

@@ -49,7 +49,7 @@ constexpr int64_t kTransposeColumns = 128;
 // Fewer rows than this are split, so that all threads have work.
 constexpr int64_t kRowsToSplit = 16;
 // Elements of short rows, of which a part has several: at most so many, so that there are so many parts at least.
-constexpr int64_t kShortLoopRow = 64, kMostRowsOfPart = 256, kLeastParts = 16;
+constexpr int64_t kShortLoopRow = 64, kMaxRowsOfPart = 256, kMinParts = 16;
 // Bytes of one part of a copy.
 constexpr int64_t kCopyBytes = 1 << 16;
 // Vectors of truth values that are computed together, and the most code of them. Measured on AVX2, one thread, 40,000
@@ -220,7 +220,7 @@ int64_t RowsOfPart(const Shape& shape) {
   const int64_t rows = Product(sizes);
   int64_t part = 1;
   for (size_t d = sizes.size();
-       d > 1 && part * sizes[d - 1] <= kMostRowsOfPart && rows / (part * sizes[d - 1]) >= kLeastParts; --d)
+       d > 1 && part * sizes[d - 1] <= kMaxRowsOfPart && rows / (part * sizes[d - 1]) >= kMinParts; --d)
     part *= sizes[d - 1];
   return part;
 }
@@ -228,7 +228,7 @@ int64_t RowsOfPart(const Shape& shape) {
 // Components of the longest rows that are put together from single columns, of which each has a vector then. The
 // shuffles that store them are as many as these, squared: sums of two products of f32[3000,3] take 9.3 us in row blocks
 // and 5.5 so for 9 columns, 18 and 13 ms to compile; for 14 columns 22 and 8.5 us, but 10 and 26 ms.
-constexpr int64_t kMostStackedColumns = 10;
+constexpr int64_t kMaxStackedColumns = 10;
 
 // The lanes for rows that are put together from more single columns than narrow rows have, as the elements of rotation
 // matrices or a basis of functions at each point; 1 if they are not, or if a lane's elements lie far apart.
@@ -244,7 +244,7 @@ int StackedColumnsWidth(const LoopResults& loop, const TargetTraits& target) {
       return 1;
     const PrimitiveType type = root->shape().element_type();
     const int64_t components = columns * (IsComplexType(type) ? 2 : 1);
-    if (components > kMostStackedColumns || PrimitiveTypeByteSize(ComplexComponentType(type)) < 4) return 1;
+    if (components > kMaxStackedColumns || PrimitiveTypeByteSize(ComplexComponentType(type)) < 4) return 1;
     for (const HloInstruction* operand : root->operands()) {
       if (operand->shape().dimensions(minor) != 1) return 1;
     }

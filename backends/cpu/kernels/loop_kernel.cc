@@ -51,23 +51,23 @@ bool UsesVectors(FunctionEmitter& f, const HloInstruction* instruction, const Sh
 // ns, 21.3 and 21.7, of 60 sums of exponentials, 10 ns, 10.3 and 8.5. Lanes that are rows are stored in many pieces:
 // rows of four copies 5.8 and 4.8.
 // Without AVX-512 masks are expensive: a masked store takes 12 cycles on a Zen 3, and narrow elements a branch each.
-constexpr double kLeastVectorNanoseconds = 2;
+constexpr double kMinVectorNanoseconds = 2;
 
 bool GainsByRepeating(FunctionEmitter& f, const KernelParts& kernel, const LoopNest& nest) {
   if (kernel.config.kind == KernelKind::kNarrowRows || !f.context().target().has_avx512) return true;
   double elements = 1;
   for (const NestDim& dim : nest) elements *= static_cast<double>(dim.size());
-  return kernel.config.nanoseconds * static_cast<double>(kernel.config.width) >= kLeastVectorNanoseconds * elements;
+  return kernel.config.nanoseconds * static_cast<double>(kernel.config.width) >= kMinVectorNanoseconds * elements;
 }
 
 // Vectors of a row that are emitted one by one, and the code of the largest such loop: the counter and the minimum of a
 // loop of two overlapping vectors take as long as these, where elements only move.
-constexpr int64_t kMostUnrolledVectors = 4, kUnrolledRowCode = 100;
+constexpr int64_t kMaxUnrolledVectors = 4, kUnrolledRowCode = 100;
 
 // Returns the vectors of an iteration along a row: all of them if they are few and little code, else one.
 int64_t UnrolledVectorsOfRow(const KernelParts& kernel, int64_t row) {
   const int64_t vectors = CeilDiv(row, kernel.config.width);
-  return vectors <= kMostUnrolledVectors && CodeSize(*kernel.instruction, /*by_elements=*/false) <= kUnrolledRowCode
+  return vectors <= kMaxUnrolledVectors && CodeSize(*kernel.instruction, /*by_elements=*/false) <= kUnrolledRowCode
              ? std::max<int64_t>(1, vectors)
              : 1;
 }

@@ -15,22 +15,22 @@ using convolution::Patches;
 // Terms of a sum, and pairs of a feature of the input and one of the result at least: fewer do not fill the tiles of a
 // product. 3x3 on a batch of 2 of 28 x 28 in F32 and with patches, in us: from 8 to 8 features 36 and 46, from 16 to 4
 // 23 and 32, from 64 to 3 229 and 103.
-constexpr int64_t kLeastPatchTerms = 64, kLeastPatchPairs = 128;
+constexpr int64_t kMinPatchTerms = 64, kMinPatchPairs = 128;
 // Results of a row at least without AVX-512 VNNI, where bytes become pairs of 16 bits first. Measured on two threads
 // (Zen 4), in us: in F32 and with VNNI, then in F32 and without VNNI, both with AVX2. 3x3 from 64 to 64 features on a
 // batch of 2 of 28 x 28: 570 and 176, 690 and 563. 1x1 from 128 to 128 on the same: 304 and 76, 253 and 202. 3x3 from
 // 16 to 32 on 4 of 32 x 32: 253 and 100, 215 and 271. 3x3 from 8 to 16 on 2 of 32 x 32: 52 and 42, 52 and 123.
-constexpr int64_t kLeastResultsWithoutVnni = 64;
+constexpr int64_t kMinResultsWithoutVnni = 64;
 // Bytes that are copied at once.
-constexpr int64_t kLeastPatchCopied = 16;
+constexpr int64_t kMinPatchCopied = 16;
 // Products at least, and of a call if there are less than kManyPatchCalls, unless it would have fewer rows than
-// kLeastPatchRows.
-constexpr double kLeastPatchWork = 1 << 19, kLeastPatchCallWork = 2e6;
-constexpr int64_t kManyPatchCalls = 8, kLeastPatchRows = 64, kPatchRowMultiple = 8;
+// kMinPatchRows.
+constexpr double kMinPatchWork = 1 << 19, kMinPatchCallWork = 2e6;
+constexpr int64_t kManyPatchCalls = 8, kMinPatchRows = 64, kPatchRowMultiple = 8;
 // Bytes of the patches of a call, which stay in the second cache.
 constexpr int64_t kPatchBytes = 128 << 10;
-// Weights, so that a call of kLeastPatchRows takes some milliseconds at most: cancellation is polled between calls.
-constexpr int64_t kMostPatchWeights = 1 << 24;
+// Weights, so that a call of kMinPatchRows takes some milliseconds at most: cancellation is polled between calls.
+constexpr int64_t kMaxPatchWeights = 1 << 24;
 // Sizes, strides and paddings, whose products then fit in 64 bits.
 constexpr int64_t kLargestPatchNumber = 1 << 20;
 
@@ -55,9 +55,9 @@ bool AreTaps(const ConvolutionDimensionNumbers& numbers, int64_t first) {
 int64_t BlockOf(const Patches& patches) {
   const int64_t rows = patches.Rows();
   const double work = static_cast<double>(rows) * static_cast<double>(patches.Terms() * patches.results);
-  const int64_t wanted = static_cast<int64_t>(std::clamp(work / kLeastPatchCallWork, 1.0, double{kManyPatchCalls}));
-  int64_t block = std::min(CeilDiv(rows, wanted), std::max(kLeastPatchRows, kPatchBytes / patches.Terms()));
-  block = std::min(rows, std::max(kLeastPatchRows, CeilDiv(block, kPatchRowMultiple) * kPatchRowMultiple));
+  const int64_t wanted = static_cast<int64_t>(std::clamp(work / kMinPatchCallWork, 1.0, double{kManyPatchCalls}));
+  int64_t block = std::min(CeilDiv(rows, wanted), std::max(kMinPatchRows, kPatchBytes / patches.Terms()));
+  block = std::min(rows, std::max(kMinPatchRows, CeilDiv(block, kPatchRowMultiple) * kPatchRowMultiple));
   return EvenPart(rows, block, kPatchRowMultiple);
 }
 
@@ -102,9 +102,9 @@ std::optional<Patches> PatchesOf(const HloInstruction& convolution) {
   }
   const int64_t copied = (patches.axes[2].dilation == 1 ? patches.axes[2].taps : 1) * patches.features;
   const int64_t weights = ShapeUtil::ElementsIn(kernel);
-  if (patches.features * patches.results < kLeastPatchPairs || patches.Terms() < kLeastPatchTerms ||
-      copied < kLeastPatchCopied || weights > kMostPatchWeights ||
-      static_cast<double>(patches.Rows()) * static_cast<double>(weights) < kLeastPatchWork)
+  if (patches.features * patches.results < kMinPatchPairs || patches.Terms() < kMinPatchTerms ||
+      copied < kMinPatchCopied || weights > kMaxPatchWeights ||
+      static_cast<double>(patches.Rows()) * static_cast<double>(weights) < kMinPatchWork)
     return std::nullopt;
   patches.block = BlockOf(patches);
   return patches;
@@ -113,7 +113,7 @@ std::optional<Patches> PatchesOf(const HloInstruction& convolution) {
 bool IsPatchConvolution(const HloInstruction& convolution, const codegen::CpuFeatures& features) {
   if (features.vector_bits < 256) return false;
   const std::optional<Patches> patches = PatchesOf(convolution);
-  return patches.has_value() && (features.has_vnni || patches->results >= kLeastResultsWithoutVnni);
+  return patches.has_value() && (features.has_vnni || patches->results >= kMinResultsWithoutVnni);
 }
 
 int64_t CallsOf(const Patches& patches) { return CeilDiv(patches.Rows(), patches.block); }

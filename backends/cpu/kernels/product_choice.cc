@@ -36,12 +36,12 @@ constexpr int64_t kFewRowsMultiple = 16;
 // So many calls are enough for threads to share. Fewer are divided into calls of this many products at least:
 // f32[64,784] times f32[784,128], 6.4 million products, takes 111 us in one call, 61 in two.
 constexpr int64_t kManyCalls = 8;
-constexpr double kLeastProducts = 2e6, kLeastOfTiles = 5e5;  // of the library, of our own tiles
+constexpr double kMinProducts = 2e6, kMinOfTiles = 5e5;  // of the library, of our own tiles
 // Calls for few rows, whose weights are read in place, as streams: longer ones are read faster. f32[2,4096] times
 // f32[4096,4096] in calls of 256 columns 2.6 ms, of 512 2.1, of 1024 1.8, of 2048 1.7.
 constexpr int64_t kFewRowCalls = 4;
 // Columns of a stream, as processors prefetch along rows.
-constexpr int64_t kStreamPart = 2048, kLeastStreamPart = 512;
+constexpr int64_t kStreamPart = 2048, kMinStreamPart = 512;
 // Weights that a call reads, some 10 ms, unless it would have too few columns.
 constexpr int64_t kStreamedElements = 1 << 25;
 // Products per library call, about 10 ms, if that leaves at least this many columns.
@@ -73,13 +73,13 @@ KernelConfig ChooseLibraryDot(const HloInstruction& dot, const TargetTraits& tar
   // f32[256,1024] times transposed f32[256,1024] in calls of 64 x 256 1.29 ms, of 256 x 96 1.0; 400 x 400 x 400 0.93.
   const bool transposes = !target.has_avx512 && gemm.b.transposed && gemm.m >= 2 * kFewRows;
   const bool is_wide = PrimitiveTypeBitWidth(type) > 32 || transposes;
-  const double least_products = IsTileProduct(dot) ? kLeastOfTiles : kLeastProducts;
-  const auto wanted = static_cast<int64_t>(std::min<double>(kManyCalls, products / least_products));
+  const double min_products = IsTileProduct(dot) ? kMinOfTiles : kMinProducts;
+  const auto wanted = static_cast<int64_t>(std::min<double>(kManyCalls, products / min_products));
   const auto calls = [&] { return gemm.batch * CeilDiv(gemm.m, block) * CeilDiv(gemm.n, panel); };
   const bool streams = gemm.m <= gemm::kFewRows && !gemm.b.transposed;
   if (streams) {
-    const int64_t most = std::clamp(kStreamedElements / gemm.k, kLeastStreamPart, kStreamPart);
-    panel = std::min(gemm.n, std::clamp(PartSize(gemm.n, kFewRowCalls, kColumnMultiple), kLeastStreamPart, most));
+    const int64_t most = std::clamp(kStreamedElements / gemm.k, kMinStreamPart, kStreamPart);
+    panel = std::min(gemm.n, std::clamp(PartSize(gemm.n, kFewRowCalls, kColumnMultiple), kMinStreamPart, most));
   } else if (gemm.m < kFewRows && gemm.batch < kManyCalls) {
     const auto panels = static_cast<uint64_t>(CeilDiv(gemm.n, kMinPanel));
     panel = std::min(panel, PartSize(gemm.n, static_cast<int64_t>(absl::bit_ceil(panels)), kFewRowsMultiple));
@@ -95,10 +95,10 @@ KernelConfig ChooseLibraryDot(const HloInstruction& dot, const TargetTraits& tar
     panel = std::min(panel, PartSize(gemm.n, std::min(most, CeilDiv(wanted * panels, calls())),
                                      is_wide ? kWideMultiple : kColumnMultiple));
   }
-  const int64_t least_rows = calls() == 1 ? kFewRows / 2 : kFewRows;
-  if (calls() < wanted && block > least_rows) {
+  const int64_t min_rows = calls() == 1 ? kFewRows / 2 : kFewRows;
+  if (calls() < wanted && block > min_rows) {
     const int64_t blocks = CeilDiv(wanted * CeilDiv(gemm.m, block), calls());
-    block = std::min(block, std::max(least_rows, PartSize(gemm.m, blocks, kRowMultiple)));
+    block = std::min(block, std::max(min_rows, PartSize(gemm.m, blocks, kRowMultiple)));
     if (calls() == CeilDiv(gemm.m, block)) block = EvenPart(gemm.m, block, kRowMultiple);
   }
   return {.kind = KernelKind::kLibraryDot,
@@ -206,13 +206,13 @@ constexpr int64_t kLanePart = 64, kLaneTile = 4;
 // Terms of all results that are added up before the next ones, so that both factors stay in a cache meanwhile.
 constexpr int64_t kLaneSection = 2048;
 
-// Vectors of sums, whose factors are contiguous along them. `most_terms`: those that are added up before they are added
+// Vectors of sums, whose factors are contiguous along them. `max_terms`: those that are added up before they are added
 // to the result.
-KernelConfig ChooseLaneDot(const HloInstruction& dot, const TargetTraits& target, int64_t most_terms,
+KernelConfig ChooseLaneDot(const HloInstruction& dot, const TargetTraits& target, int64_t max_terms,
                            absl::string_view why) {
   const Gemm gemm = *GemmOf(dot);
   const int width = FullWidth(target, std::vector<PrimitiveType>{dot.shape().element_type()});
-  const int64_t section = CeilDiv(std::min(gemm.k, most_terms), width) * width;
+  const int64_t section = CeilDiv(std::min(gemm.k, max_terms), width) * width;
   return {.kind = KernelKind::kLaneDot,
           .width = width,
           .tile = {std::min(kLanePart, gemm.n), std::min(gemm.n, kLaneTile), std::min(gemm.m, kLaneTile), section},
@@ -229,7 +229,7 @@ KernelConfig ChooseStreamDot(const HloInstruction& dot, const TargetTraits& targ
   const int64_t tile = *std::min_element(std::begin(kStreamTiles), std::end(kStreamTiles),
                                          [&](int64_t a, int64_t b) { return gemm.m % a < gemm.m % b; });
   const int64_t part =
-      std::min(gemm.n, std::clamp(PartSize(gemm.n, kManyCalls, kTileColumns * width), kLeastStreamPart, kStreamPart));
+      std::min(gemm.n, std::clamp(PartSize(gemm.n, kManyCalls, kTileColumns * width), kMinStreamPart, kStreamPart));
   return {.kind = KernelKind::kStreamDot,
           .width = width,
           .tile = {part, kTileColumns, tile, gemm.m <= kRowsOfOneStreamBlock ? kStreamBlock : kLargeStreamBlock},
@@ -270,7 +270,7 @@ std::optional<KernelConfig> ChooseLanesOfTerms(const HloInstruction& dot, const 
 // terms must be a share of the results: f32[64,64] times f32[64,64] 3.8 and 5.3, f32[64,128] times
 // f32[64,128] 7.1, 7.0.
 constexpr int64_t kLaneResults = 64 * 64, kLaneResultsOfFewLanes = 20 * 20;
-constexpr int64_t kLeastTerms = 64, kResultsPerTerm = 32;
+constexpr int64_t kMinTerms = 64, kResultsPerTerm = 32;
 
 // Returns true if lanes along the sums are faster than tiles, whose right factor has to be transposed, and the library.
 bool AddsInLanes(const HloInstruction& dot, const TargetTraits& target) {
@@ -282,7 +282,7 @@ bool AddsInLanes(const HloInstruction& dot, const TargetTraits& target) {
   }
   const std::optional<Gemm> gemm = GemmOf(dot);
   const int64_t most = target.has_avx512 ? kLaneResults : kLaneResultsOfFewLanes;
-  return gemm.has_value() && gemm->m >= 2 && gemm->n >= 2 && gemm->k >= kLeastTerms &&
+  return gemm.has_value() && gemm->m >= 2 && gemm->n >= 2 && gemm->k >= kMinTerms &&
          gemm->m * gemm->n <= std::min(most, kResultsPerTerm * gemm->k);
 }
 
@@ -312,23 +312,23 @@ bool TilesBeatLibrary(const HloInstruction& dot, int64_t width, const TargetTrai
 // would read it in place; and products of a sum, of which fewer are gathered as fast as they are transposed. Measured,
 // f32, in us, without and with the transpose: 1000 products of 8 x 8 x 8 43 and 28, 300 of 16 x 16 x 16 244 and 24;
 // complex, 64 of 64 x 64 x 64 4720 and 406. By the library: f32, 10 of 100 x 100 x 100 100 and 80.
-constexpr int64_t kLeastTransposedRows = 4, kLeastLibraryRows = 8, kLeastTransposedTerms = 5;
+constexpr int64_t kMinTransposedRows = 4, kMinLibraryRows = 8, kMinTransposedTerms = 5;
 
 // Bytes of the rows of both factors in a section of long sums, which the second-level cache holds; terms of a section
 // at least; sections of which a product has so many at least; and how many times as large the factors are as all sums
 // of sections. Measured, f32, on two threads, in us, in one piece and in sections: 100,000 rows, 64 x 4 results 4532
 // and 673, 8 x 8 113 and 66, 64 x 64 3363 and 3345; 1,000,000 rows, 3 x 3 1237 and 473; 20,000 rows, 200 x 5 625 and
 // 338, 30 x 30 160 and 93; 10,000 rows, 500 x 3 1067 and 494; 100,000 rows, 12 x 100 2190 and 1180.
-constexpr int64_t kSectionBytes = 1 << 17, kLeastSectionTerms = 64, kLeastSections = 16;
+constexpr int64_t kSectionBytes = 1 << 17, kMinSectionTerms = 64, kMinSections = 16;
 constexpr int64_t kFactorsPerSum = 4;
 // Sections that are longer for the sake of few sums, of factors that leave the caches: bytes of the factors, and the
 // number of sections. Each is one call, which reads all of its rows; calls of blocks of the result would each read
 // parts of all rows. Measured as above, with AVX2: 4096 rows, 128 x 512 results 7898 and 4976; 3136 rows, 96 x 384 2192
 // and 1797; 10,000 rows, 128 x 128 4024 and 2655, 128 x 64 3351 and 2245, 100 x 100 2439 and 1683, in 50 sections 4050;
 // 6000 rows, 300 x 300 9800 and 9110; 2000 rows, 128 x 64 320 and 376.
-constexpr int64_t kLargeFactors = 4 << 20, kLeastLargeSections = 8, kMostLargeSections = 16;
+constexpr int64_t kLargeFactors = 4 << 20, kMinLargeSections = 8, kMaxLargeSections = 16;
 // Sizes above and below the wanted one that are tried.
-constexpr int64_t kMostTried = 1 << 16;
+constexpr int64_t kMaxTried = 1 << 16;
 
 }  // namespace
 
@@ -347,12 +347,11 @@ bool IsFasterTransposed(const HloInstruction& dot, const TargetTraits& target, b
   while (minor > 0 && rhs.operand->shape().dimensions(minor) == 1) --minor;
   if (absl::c_linear_search(rhs.free, minor)) return false;
   const int64_t rows = Product(lhs.free_sizes), columns = Product(rhs.free_sizes);
-  if (rows < kLeastTransposedRows || columns < 2 || Product(rhs.contracting_sizes) < kLeastTransposedTerms)
-    return false;
+  if (rows < kMinTransposedRows || columns < 2 || Product(rhs.contracting_sizes) < kMinTransposedTerms) return false;
   if (strict) return true;
   if (IsStreamDot(dot) || AddsInLanes(dot, target)) return false;
   if (!IsLibraryDot(dot)) return true;
-  return rows >= kLeastLibraryRows && TilesBeatLibrary(dot, NarrowWidth(dot, rhs.free_sizes.back(), target), target);
+  return rows >= kMinLibraryRows && TilesBeatLibrary(dot, NarrowWidth(dot, rhs.free_sizes.back(), target), target);
 }
 
 int64_t SectionsOf(const HloInstruction& dot) {
@@ -364,16 +363,16 @@ int64_t SectionsOf(const HloInstruction& dot) {
   };
   if (rows < 2 || columns < 2) return 1;
   const int64_t bytes = bytes_of(lhs) + bytes_of(rhs);
-  int64_t wanted = std::max(kLeastSectionTerms, kSectionBytes / bytes), least = kLeastSections;
+  int64_t wanted = std::max(kMinSectionTerms, kSectionBytes / bytes), least = kMinSections;
   const int64_t pays = CeilDiv(kFactorsPerSum * rows * columns, rows + columns);
   if (wanted < pays) {
     if (terms * bytes < kLargeFactors) return 1;
-    wanted = std::max(pays, terms / kMostLargeSections);
-    least = kLeastLargeSections;
+    wanted = std::max(pays, terms / kMaxLargeSections);
+    least = kMinLargeSections;
   }
   if (terms < least * wanted) return 1;
   // The divisor that is nearest to the wanted size, from half of it to twice.
-  for (int64_t more = 0; more <= std::min(wanted, kMostTried); ++more) {
+  for (int64_t more = 0; more <= std::min(wanted, kMaxTried); ++more) {
     if (terms % (wanted + more) == 0) return terms / (wanted + more);
     if (more <= wanted / 2 && terms % (wanted - more) == 0) return terms / (wanted - more);
   }
@@ -430,7 +429,7 @@ constexpr double kLibraryConvolutionCost = 1.02;
 // The same is not worth it for convolutions of so many times as many vector operations, since some processors execute
 // vectors of 32 bytes no faster than those of 64, so that twice the time may be lost: 3x3 of 8 features on 4 of 64 x 64
 // 47 us generated and 118 by the library.
-constexpr double kMostShortCost = 5;
+constexpr double kMaxShortCost = 5;
 
 // Vector operations of a unit of the library, for the call and what precedes it: 30 to 40 cycles. They may be so much
 // of all, or as many as kShortConvolution.
@@ -459,7 +458,7 @@ bool AreFastInLibrary(absl::Span<const ConvolutionPhase> phases, absl::Span<cons
     cost += CostOf(phases[p], plans[p], type, target);
     units += kLibraryUnit * static_cast<double>(UnitsOf(phases[p], plans[p]).count);
   }
-  const double loss = generated.operations <= kMostShortCost * generated.short_loss ? generated.short_loss : 0;
+  const double loss = generated.operations <= kMaxShortCost * generated.short_loss ? generated.short_loss : 0;
   return cost <= std::max(generated.operations * kLibraryConvolutionCost, generated.operations + loss) &&
          units <= std::max(generated.operations * kLibraryUnits, loss);
 }

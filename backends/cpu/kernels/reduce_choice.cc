@@ -38,7 +38,7 @@ using codegen::TargetTraits;
 // Reductions that read at most this many elements are fully unrolled.
 constexpr int64_t kUnrolledInputs = 32;
 // Vectors that are accumulated independently, to hide each other's latency: in short rows at most half of the row's.
-constexpr int64_t kAccumulators = kRowAccumulators, kMostAccumulators = 8;
+constexpr int64_t kAccumulators = kRowAccumulators, kMaxAccumulators = 8;
 // Elements that take that many operations, functions among them, hide the latency of the addition before: one vector is
 // accumulated then, or two if so much code computes it that a processor does not look ahead to the next one. That is
 // less code to compile. Measured on AVX2 with 4, 2 and 1, us and ms to compile: exponentials of f64[150,3]'s distances
@@ -51,13 +51,13 @@ constexpr int64_t kColumns = 512;
 constexpr int64_t kFewReducedRows = 16;
 // Streams: results of a part at most, rows of a block, rows in all (each block rounds the total once more), and the
 // least bytes of a row and of the array.
-constexpr int64_t kStreamColumns = 1024, kStreamRows = 8, kMaxStreamRows = 1 << 13;
+constexpr int64_t kStreamColumns = 1024, kStreamRows = 8, kMaxStreamedRows = 1 << 13;
 constexpr int64_t kStreamRowBytes = 2048, kStreamBytes = 2 << 20;
 // Numbers that are added sequentially in long sums.
 constexpr int64_t kSum = 32;
 // Cached rows that are short are computed in blocks: the most vectors of a block, which stay in the first cache, its
 // least and most rows, and the least blocks of an array, so that threads share them evenly.
-constexpr int64_t kBlockVectors = 256, kLeastBlockRows = 4, kMostBlockRows = 16, kLeastBlocks = 8;
+constexpr int64_t kBlockVectors = 256, kMinBlockRows = 4, kMaxBlockRows = 16, kMinBlocks = 8;
 // Short rows: vectors at most, and elements of those of a maximum or minimum.
 constexpr int64_t kStridedVectors = 4, kStridedSelection = 16;
 // Vectors of their results together: each is loaded lane by lane, so that two keep the units busy. Measured with 4 and
@@ -72,7 +72,7 @@ constexpr int64_t kShortRow = 4, kShortColumn = 8;
 // which stays in the second cache, and cycles: of an addition that waits for the one before, and to combine the lanes
 // of a row. Measured in loops of 100 products, AVX-512, rows and columns in ns: f32[8,8] 22 and 13, f32[32,32] 65 and
 // 42, f32[64,64] 217 and 90, f32[100,100] 565 and 374, f32[200,200] 1716 and 1597; f64[64,64] 363 and 168.
-constexpr int64_t kLeastColumnResults = 8, kColumnBytes = 512 << 10, kAddLatency = 4, kCombinedLanes = 8;
+constexpr int64_t kMinColumnResults = 8, kColumnBytes = 512 << 10, kAddLatency = 4, kCombinedLanes = 8;
 // Adjacent results; fewer would leave lanes empty.
 constexpr int64_t kFewResults = 4;
 // Rows whose neighboring lanes are combined: the most elements, bytes, and their largest prime factor, which is the
@@ -81,8 +81,8 @@ constexpr int64_t kFewResults = 4;
 // f32[,16] 11.8 and 9.0, f64[,12] 15.2 and 14.4, u8[,8] 8.2 and 0.9; maximum of f64[,12] 15.1 and 17.0. AVX2: f32[,5]
 // 11.2 and 4.8, f32[,7] 11.3 and 8.6, f32[,16] 14.2 and 15.4; maximum of f32[,7] 14.3 and 15.1.
 // Longer rows of narrow numbers take longer to compile: sums of bf16[,12] 5.6 rather than 4.5 ms.
-constexpr int64_t kMostShortRow = 16, kMostNarrowRow = 10, kShortRowBytes = 80, kShortRowBytesAvx2 = 40;
-constexpr int64_t kMostShortFactor = 7, kMostShortFactorAvx2 = 5;
+constexpr int64_t kMaxShortRow = 16, kMaxNarrowRow = 10, kShortRowBytes = 80, kShortRowBytesAvx2 = 40;
+constexpr int64_t kMaxShortFactor = 7, kMaxShortFactorAvx2 = 5;
 constexpr double kShortRowWork = 8;
 // Lanes times shuffles of a block, unless it has no more lanes than that: LLVM takes some 4 us for each lane of a
 // shuffle of bytes. And(pred[16384,6]) takes 0.9 us with 64 lanes, 1.5 with 32, 2.4 with 16; 15.5 before.
@@ -152,7 +152,7 @@ int64_t ColumnAccumulators(const Reduction& r, int64_t columns, int width, const
   // Values of a vector that a loop carries: a maximum also has which lanes are NaN.
   const std::optional<HloOpcode> opcode = ReductionOp(r.computation());
   const int64_t values = r.count > 1 || opcode == HloOpcode::kMaximum || opcode == HloOpcode::kMinimum ? 2 : 1;
-  const int64_t most = target.has_avx512 ? kMostAccumulators : kMostAccumulators / values;
+  const int64_t most = target.has_avx512 ? kMaxAccumulators : kMaxAccumulators / values;
   if (columns > width && columns <= most * width) return CeilDiv(columns, width);
   const int64_t vectors = std::max<int64_t>(1, columns / width);
   int64_t best = std::min(vectors, most);
@@ -174,15 +174,15 @@ std::optional<KernelConfig> ChooseStreams(const Reduction& r, int width, const N
     return std::nullopt;
   const int64_t row = r.kept_sizes.back(), rows = Product(r.reduced_sizes), bytes = PrimitiveTypeByteSize(type);
   if (r.kept_sizes.size() != 1 || r.reduced_sizes.size() != 1 || row * bytes < kStreamRowBytes ||
-      row * rows * bytes < kStreamBytes || rows < 2 * kStreamRows || rows > kMaxStreamRows)
+      row * rows * bytes < kStreamBytes || rows < 2 * kStreamRows || rows > kMaxStreamedRows)
     return std::nullopt;
-  const int64_t group = width * kMostAccumulators;
+  const int64_t group = width * kMaxAccumulators;
   int64_t block = kStreamColumns;
   while (block > group && row % block != 0) block /= 2;
   if (row % block != 0 || block % group != 0) return std::nullopt;
   return KernelConfig{.kind = KernelKind::kReduceStreams,
                       .width = width,
-                      .tile = {block, kMostAccumulators, kStreamRows},
+                      .tile = {block, kMaxAccumulators, kStreamRows},
                       .parts = row / block,
                       .why = "the minor dimension is kept; rows are read in blocks, as streams"};
 }
@@ -192,7 +192,7 @@ KernelConfig ChooseColumns(const Reduction& r, int width, const TargetTraits& ta
   int64_t block = row;
   if (rows < kFewReducedRows && row >= 2 * kColumns) {
     block = CeilDiv(kColumns, group) * group;
-    if (rows == 1) block = EvenPart(row, block, width * kMostAccumulators);
+    if (rows == 1) block = EvenPart(row, block, width * kMaxAccumulators);
   }
   KernelConfig config{.kind = KernelKind::kReduceColumns,
                       .width = width,
@@ -287,20 +287,20 @@ std::optional<KernelConfig> ChooseShortRows(const Reduction& r, const TargetTrai
     return std::nullopt;
   for (size_t i = 0; i < r.kept.size(); ++i)
     if (r.kept[i] != static_cast<int64_t>(i)) return std::nullopt;
-  const int64_t most_bytes = target.has_avx512 ? kShortRowBytes : kShortRowBytesAvx2;
-  const int64_t most_factor = target.has_avx512 ? kMostShortFactor : kMostShortFactorAvx2;
-  if (target.vector_bits < 256 || row < 2 || row > kMostShortRow || row * PrimitiveTypeByteSize(type) > most_bytes ||
-      ShortRowFactors(row).back() > most_factor)
+  const int64_t max_bytes = target.has_avx512 ? kShortRowBytes : kShortRowBytesAvx2;
+  const int64_t max_factor = target.has_avx512 ? kMaxShortFactor : kMaxShortFactorAvx2;
+  if (target.vector_bits < 256 || row < 2 || row > kMaxShortRow || row * PrimitiveTypeByteSize(type) > max_bytes ||
+      ShortRowFactors(row).back() > max_factor)
     return std::nullopt;
-  if (row > kMostNarrowRow && PrimitiveTypeBitWidth(type) < 32) return std::nullopt;
+  if (row > kMaxNarrowRow && PrimitiveTypeBitWidth(type) < 32) return std::nullopt;
   if (OperationsOfElement(r) > kShortRowWork) return std::nullopt;
   const HloInstruction* operand = r.reduce->operand(0);
   const bool is_computed = r.reduce->parent()->IsFusion() && !operand->IsParameter();
   const int64_t bits =
       IsFloatingPointType(type) ? std::max(32, PrimitiveTypeBitWidth(type)) : 8 * PrimitiveTypeByteSize(type);
   int64_t width = is_computed ? codegen::PreferredWidth(operand, target, /*flat=*/true) : target.vector_bits / bits;
-  const int64_t most_lanes = target.has_avx512 ? kShuffledLanes / ShortRowShuffles(row) : 0;
-  while (width > kShortRowLanes && (width > most_lanes || width > rows)) width /= 2;
+  const int64_t max_lanes = target.has_avx512 ? kShuffledLanes / ShortRowShuffles(row) : 0;
+  while (width > kShortRowLanes && (width > max_lanes || width > rows)) width /= 2;
   if (width < 2 || rows < width) return std::nullopt;
   const int64_t part = CeilDiv(kColumns, width) * width;
   return KernelConfig{.kind = KernelKind::kReduceShortRows,
@@ -366,10 +366,10 @@ std::optional<KernelConfig> ChooseCachedRows(const HloInstruction& fusion, const
   if (!plan.has_value()) return std::nullopt;
   const RowSpace& space = plan->group.space;
   const int64_t full_width = plan->width / plan->vectors;
-  int64_t block = std::min<int64_t>(full_width, kMostBlockRows);
-  while (block > 1 && (block * space.columns > kBlockVectors * full_width || block * kLeastBlocks > space.rows))
+  int64_t block = std::min<int64_t>(full_width, kMaxBlockRows);
+  while (block > 1 && (block * space.columns > kBlockVectors * full_width || block * kMinBlocks > space.rows))
     block /= 2;
-  if (block < kLeastBlockRows) block = 1;
+  if (block < kMinBlockRows) block = 1;
   std::vector<int64_t> tile = RowTile(space.columns, plan->width, /*is_float_sum=*/true,
                                       std::max<int64_t>(1, kRowAccumulators / plan->vectors));
   size_t together = 1;
@@ -388,7 +388,7 @@ bool IsFasterInColumns(const HloInstruction& reduce, const TargetTraits& target,
   if (matrix.element_type() != F32 && matrix.element_type() != F64) return false;
   const int64_t rows = matrix.dimensions(0), columns = matrix.dimensions(1);
   const int64_t width = FullWidth(target, std::vector<PrimitiveType>{matrix.element_type()});
-  if (rows < kLeastColumnResults || columns < kLeastColumnResults || ShapeUtil::ByteSizeOf(matrix) > kColumnBytes)
+  if (rows < kMinColumnResults || columns < kMinColumnResults || ShapeUtil::ByteSizeOf(matrix) > kColumnBytes)
     return false;
   const int64_t in_columns = columns * std::max(kAddLatency, CeilDiv(rows, width));
   const int64_t in_rows = rows * (CeilDiv(columns, width) + kCombinedLanes);

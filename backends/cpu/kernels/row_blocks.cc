@@ -19,15 +19,15 @@ namespace hilo::cpu {
 namespace {
 
 // More vectors in a block cost more code than the lanes that they fill are worth.
-constexpr int64_t kMostVectors = 8;
+constexpr int64_t kMaxVectors = 8;
 // The same for loops that are elements otherwise, which are mostly long.
 constexpr int64_t kFewVectors = 4;
 // Code of a block, from which on it has two vectors: the time to compile a block grows with the square of its code.
 // Measured on AVX-512, rows of 10 elements, with all vectors and with two: 8 sines that are selected 85 and 43 ms to
 // compile, 4.7 and 4.9 us to run, 64 sines 2600 and 480 ms, 39 and 38 us, 8 exponentials 28 and 24 ms, 3.9 and 4.2 us.
-constexpr int64_t kMostBlockCode = 3000, kLeastBlockVectors = 2;
+constexpr int64_t kMaxBlockCode = 3000, kMinBlockVectors = 2;
 // Vectors that the elements of an array for one vector may span.
-constexpr int64_t kMostRuns = 3;
+constexpr int64_t kMaxRuns = 3;
 // Blocks pay from this part of the vectors that single rows take.
 constexpr double kLargestShare = 0.75;
 
@@ -187,16 +187,16 @@ std::optional<RowBlocks> RowBlocksOf(const LoopResults& loop, const codegen::Tar
   double least =
       kLargestShare * static_cast<double>(CeilDiv(minor, row_width)) / static_cast<double>(std::max<int64_t>(minor, 1));
   const int64_t most_of_code =
-      std::max(kLeastBlockVectors, kMostBlockCode / CodeSize(*loop.instruction, /*by_elements=*/false));
-  const int64_t most_vectors = std::min(most_of_code, row_width > 1 ? kMostVectors : kFewVectors);
+      std::max(kMinBlockVectors, kMaxBlockCode / CodeSize(*loop.instruction, /*by_elements=*/false));
+  const int64_t max_vectors = std::min(most_of_code, row_width > 1 ? kMaxVectors : kFewVectors);
   int64_t row = 1;
   for (int64_t rank = 1; rank < shape.rank(); ++rank) {
     row *= shape.dimensions(shape.rank() - rank);
-    if (row >= (row_width > 1 ? 2 : kMostVectors) * width) break;
+    if (row >= (row_width > 1 ? 2 : kMaxVectors) * width) break;
     const int64_t rows = shape.dimensions(shape.rank() - rank - 1);
     const RowBlocks blocks =
-        target.has_avx512 ? BestBlock(rank, row, rows, width, most_vectors) : UnmaskedBlock(rank, row, width);
-    if (blocks.block_rows > rows || blocks.vectors() > most_vectors) continue;
+        target.has_avx512 ? BestBlock(rank, row, rows, width, max_vectors) : UnmaskedBlock(rank, row, width);
+    if (blocks.block_rows > rows || blocks.vectors() > max_vectors) continue;
     const double vectors_per_element =
         static_cast<double>(blocks.vectors()) / static_cast<double>(blocks.block_elements());
     // A row alone is a block if its elements were computed one by one otherwise.
@@ -206,7 +206,7 @@ std::optional<RowBlocks> RowBlocksOf(const LoopResults& loop, const codegen::Tar
     box[shape.rank() - rank - 1] = RowsOfVector(blocks);
     bool is_suitable = true;
     // Boxes of rows of several vectors are longer than what one of these reads.
-    const int64_t most = (row_width > 1 ? kMostRuns : kMostVectors) * width;
+    const int64_t most = (row_width > 1 ? kMaxRuns : kMaxVectors) * width;
     for (const HloInstruction* root : loop.roots)
       is_suitable = is_suitable && ReadsRuns(root, box, most, target.has_avx512);
     if (!is_suitable) continue;

@@ -16,9 +16,9 @@ namespace {
 // Vectors of the shortest rows: those of shorter ones are mostly combined lanes. Of many rows, which threads share, one
 // kernel is faster than several nevertheless. Measured, softmax on two threads: f32[2048,48] 22.9 -> 14.2 us; on one
 // thread f32[64,33] 1.16 -> 1.33.
-constexpr int64_t kLeastVectors = 4, kLeastVectorsOfManyRows = 2, kManyRows = 1024;
+constexpr int64_t kMinVectors = 4, kMinVectorsOfManyRows = 2, kManyRows = 1024;
 // Elements of the longest rows, of which the arrays of a group fit into the second cache.
-constexpr int64_t kMostColumns = 1 << 15;
+constexpr int64_t kMaxColumns = 1 << 15;
 
 // Returns true if one loop over a row can compute both reductions.
 bool SumsTogether(const HloInstruction& a, const HloInstruction& b) {
@@ -97,7 +97,7 @@ std::optional<CachedRowsPlan> PlanCachedRows(const HloInstruction& instruction, 
                                              bool strict) {
   if (instruction.opcode() != HloOpcode::kFusion) return std::nullopt;
   std::optional<RowGroup> group = RowGroupOf(instruction, strict);
-  if (!group.has_value() || !group->columns.empty() || group->space.columns > kMostColumns) return std::nullopt;
+  if (!group.has_value() || !group->columns.empty() || group->space.columns > kMaxColumns) return std::nullopt;
   CachedRowsPlan plan{.group = *std::move(group), .width = 1 << 20};
   const int64_t columns = plan.group.space.columns;
   // Results are written along the row; what only feeds a reduction may have other dimensions, such as groups of a row
@@ -134,7 +134,7 @@ std::optional<CachedRowsPlan> PlanCachedRows(const HloInstruction& instruction, 
     if (plan.group.space.IsFull(root->shape())) use(*root);
   }
   plan.phases.push_back({.reduces = {}});
-  const int64_t least = plan.group.space.rows >= kManyRows ? kLeastVectorsOfManyRows : kLeastVectors;
+  const int64_t least = plan.group.space.rows >= kManyRows ? kMinVectorsOfManyRows : kMinVectors;
   if (plan.width == 1 || columns < least * plan.width || !KeepRepeated(*instruction.called_computation(), &plan))
     return std::nullopt;
   plan.vectors = static_cast<int>(VectorsOfFunctions(instruction, columns, plan.width, target));

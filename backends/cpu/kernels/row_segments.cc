@@ -13,7 +13,7 @@ namespace hilo::cpu {
 namespace {
 
 // Of the row: 0, and the ends of its segments.
-constexpr size_t kMostCuts = kMostRowSegments + 1;
+constexpr size_t kMaxCuts = kMaxRowSegments + 1;
 
 class Cuts {
  public:
@@ -21,7 +21,7 @@ class Cuts {
 
   void Follow(const HloInstruction* root) {
     work_.push_back({root, 0, 1, 0, row_});
-    while (!work_.empty() && cuts_.size() <= kMostCuts) {
+    while (!work_.empty() && cuts_.size() <= kMaxCuts) {
       const Reader reader = work_.back();
       work_.pop_back();
       const HloInstruction* instruction = reader.instruction;
@@ -36,7 +36,7 @@ class Cuts {
   bool has_pattern() const { return has_pattern_; }
 
   std::vector<int64_t> Take() const {
-    if (cuts_.size() > kMostCuts) return {0, row_};
+    if (cuts_.size() > kMaxCuts) return {0, row_};
     return {cuts_.begin(), cuts_.end()};
   }
 

@@ -11,7 +11,7 @@
 namespace hilo::cpu {
 
 // More segments than this cost more code than they save in time.
-inline constexpr int64_t kMostRowSegments = 9;
+inline constexpr int64_t kMaxRowSegments = 9;
 
 // Returns positions 0 = p0 < p1 ... < pn = `row` along the dimension of `roots` that is `behind` positions before the
 // minor-most one (all of which have that length). Within a segment [p_i, p_i+1), every concatenation and padding along

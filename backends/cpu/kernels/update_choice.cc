@@ -50,7 +50,7 @@ std::pair<int, absl::string_view> ScatterLanes(const HloInstruction& scatter, co
 // The vectors of a window that stay in registers from one index to the next if that is the same, as of indices that are
 // sorted; 0 if the window is no row of a few full vectors, or the computation ignores what is there.
 int64_t VectorsOfRuns(const HloInstruction& scatter, int width) {
-  constexpr int64_t kMostVectors = 8;
+  constexpr int64_t kMaxVectors = 8;
   const ScatterAttrs& attrs = scatter.attrs<ScatterAttrs>();
   const int64_t count = scatter.operand_count() / 2;
   const Shape& updates = scatter.operand(count + 1)->shape();
@@ -58,7 +58,7 @@ int64_t VectorsOfRuns(const HloInstruction& scatter, int width) {
   int64_t elements = 1;
   for (int64_t dimension : attrs.update_window_dims) elements *= updates.dimensions(dimension);
   const int64_t row = attrs.update_window_dims.empty() ? 1 : updates.dimensions(attrs.update_window_dims.back());
-  if (elements != row || row % width != 0 || row / width * count > kMostVectors) return 0;
+  if (elements != row || row % width != 0 || row / width * count > kMaxVectors) return 0;
   for (int64_t i = 0; i < count; ++i) {
     if (IsComplexType(scatter.operand(i)->shape().element_type()) ||
         scatter.called_computation()->parameter_instruction(i)->users().empty())
@@ -71,22 +71,22 @@ int64_t VectorsOfRuns(const HloInstruction& scatter, int width) {
 // of a part. Measured on two threads of a Zen 4, in one part and in these, in us: 20,000 rows of f32[32] into 5000 74
 // and 43, of f32[64] 143 and 85 (without a common cache 220 and 81), 8192 of f32[128] 132 and 68, 2048 of f32[256] into
 // 50 35 and 21, 4000 of f64[64] into 300 42 and 27.
-constexpr int64_t kPartBytes = 64, kMostParts = 4, kLeastPartRows = 8;
+constexpr int64_t kPartBytes = 64, kMaxParts = 4, kMinPartRows = 8;
 
 // The indices whose updates are computed in one iteration: four if each is one element and little code. Half of what a
 // loop over single elements executes is the loop's own.
 int64_t IndicesTogether(const HloInstruction& instruction, const HloInstruction& scatter) {
-  constexpr int64_t kTogether = 4, kMostCode = 200;
+  constexpr int64_t kTogether = 4, kMaxCode = 200;
   const Shape& updates = scatter.operand(scatter.operand_count() / 2 + 1)->shape();
   int64_t elements = 1;
   for (int64_t dimension : scatter.attrs<ScatterAttrs>().update_window_dims) elements *= updates.dimensions(dimension);
   const bool is_short = elements == 1 && ShapeUtil::ElementsIn(updates) >= 2 * kTogether;
-  return is_short && CodeSize(instruction, /*by_elements=*/true) <= kMostCode ? kTogether : 1;
+  return is_short && CodeSize(instruction, /*by_elements=*/true) <= kMaxCode ? kTogether : 1;
 }
 
 // Elements of lists that are sorted in registers, and the values that may trade their places for one list: pairs of
 // neighbors times arrays and keys. Their number is the code's.
-constexpr int64_t kLongestLaneList = 16, kMostTrades = 512;
+constexpr int64_t kLongestLaneList = 16, kMaxTrades = 512;
 
 // Lists that are sorted in registers, if they are short and fill the lanes.
 std::optional<KernelConfig> ChooseLaneSort(const HloInstruction& sort, const std::vector<SortKey>& keys,
@@ -111,7 +111,7 @@ std::optional<KernelConfig> ChooseLaneSort(const HloInstruction& sort, const std
     if (key.type == PRED) return std::nullopt;
     types.push_back(key.type);
   }
-  if (length * (length - 1) / 2 * static_cast<int64_t>(types.size()) > kMostTrades) return std::nullopt;
+  if (length * (length - 1) / 2 * static_cast<int64_t>(types.size()) > kMaxTrades) return std::nullopt;
   const int width = FullWidth(target, types);
   if (width == 1 || lists < width) return std::nullopt;
   return KernelConfig{.kind = KernelKind::kLaneSort,
@@ -157,8 +157,8 @@ int64_t RowsOfPart(const HloInstruction& scatter, int width) {
   for (int64_t i = 0; i < count; ++i)
     bytes += elements * PrimitiveTypeByteSize(scatter.operand(i)->shape().element_type());
   if (!has_one || width == 1 || IsExpensiveToRepeat(*scatter.operand(count))) return all;
-  const int64_t parts = std::min(bytes / kPartBytes, kMostParts);
-  return parts > 1 && all >= kLeastPartRows * parts ? CeilDiv(all, parts) : all;
+  const int64_t parts = std::min(bytes / kPartBytes, kMaxParts);
+  return parts > 1 && all >= kMinPartRows * parts ? CeilDiv(all, parts) : all;
 }
 
 KernelConfig ChooseScatter(const HloInstruction& instruction, const TargetTraits& target) {
@@ -206,14 +206,13 @@ KernelConfig ChooseSort(const HloInstruction& sort, const TargetTraits& target) 
 // Elements in all that pay for transposes. Measured (Zen 4, two threads, called from JAX), us along columns and along
 // rows with transposes: f32[333,45] 78 and 49, f32[100,20] 35 and 9, f32[40,40] 15 and 10, f32[20,3000] 231 and 104,
 // f32[100000,4] 3770 and 1093, f32[333,45] with positions 266 and 92.
-constexpr int64_t kLeastTransposedSort = 1024;
+constexpr int64_t kMinTransposedSort = 1024;
 
 bool IsFasterAlongRows(const HloInstruction& sort, const TargetTraits& target, bool) {
   const Shape& shape = sort.operand(0)->shape();
   const int64_t dimension = sort.attrs<SortAttrs>().dimensions[0];
-  return Product(shape.dimensions().subspan(dimension + 1)) > 1 &&
-         ShapeUtil::ElementsIn(shape) >= kLeastTransposedSort && shape.dimensions(dimension) > kLongestLaneList &&
-         ChooseSort(sort, target).kind != KernelKind::kLaneSort;
+  return Product(shape.dimensions().subspan(dimension + 1)) > 1 && ShapeUtil::ElementsIn(shape) >= kMinTransposedSort &&
+         shape.dimensions(dimension) > kLongestLaneList && ChooseSort(sort, target).kind != KernelKind::kLaneSort;
 }
 
 }  // namespace hilo::cpu

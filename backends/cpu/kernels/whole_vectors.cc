@@ -27,11 +27,11 @@ using codegen::LaneIndex;
 using codegen::TargetTraits;
 
 // Elements of the largest arrays.
-constexpr int64_t kMostElements = 64;
+constexpr int64_t kMaxElements = 64;
 // Vectors of fewer bits would leave arrays of a few elements in several registers, which permutations do not cross.
 constexpr int64_t kFewestBits = 256;
 // Code of the largest loop, as all of it is emitted once for each vector.
-constexpr int64_t kMostCode = 340;
+constexpr int64_t kMaxCode = 340;
 // Columns of a product, of which lanes repeat rows of the right factor: fewer are quicker as scalars. With AVX2, 200
 // iterations of f32[n,n] times itself take 1.33 us as scalars and 1.92 in vectors for n = 2, 1.95 and 2.21 for 3, 3.52
 // and 2.02 for 4.
@@ -61,11 +61,11 @@ bool HasKnownIndices(const HloInstruction* root, const TargetTraits& target) {
     const Shape& shape = instruction->shape();
     if (!shape.IsArray() || IsComplexType(shape.element_type())) return false;
     if (instruction->IsParameter() || instruction->IsConstant() || (!is_fused && instruction != root)) {
-      if (ShapeUtil::ElementsIn(shape) > 2 * kMostElements) return false;
+      if (ShapeUtil::ElementsIn(shape) > 2 * kMaxElements) return false;
       continue;
     }
     const bool is_register_gather = target.has_avx512 && instruction->opcode() == HloOpcode::kGather &&
-                                    ShapeUtil::ElementsIn(instruction->operand(0)->shape()) <= kMostElements;
+                                    ShapeUtil::ElementsIn(instruction->operand(0)->shape()) <= kMaxElements;
     const bool is_known = is_register_gather || kMovements.contains(instruction->opcode()) ||
                           IsElementwise(instruction->opcode()) ||
                           (instruction == root && instruction->opcode() == HloOpcode::kReduce);
@@ -91,7 +91,7 @@ bool IsMoved(const HloInstruction* array) {
 
 // Returns the width of the vectors of all roots; 0 if they do not suit.
 int64_t WidthOf(const LoopResults& loop, const TargetTraits& target) {
-  int64_t width = kMostElements;
+  int64_t width = kMaxElements;
   for (const HloInstruction* root : loop.roots) {
     if (!root->shape().IsArray() || !ShapeUtil::SameDimensions(root->shape(), loop.shape()) ||
         !HasKnownIndices(root, target))
@@ -106,7 +106,7 @@ int64_t WidthOf(const LoopResults& loop, const TargetTraits& target) {
 
 // Returns the vectors of the largest arrays: with two of them and what is computed from both, registers are used up.
 // With 16 registers, ten HMC steps of 50 dimensions in f64 take 251 us with arrays of 8 and 173 with those of 4.
-int64_t MostVectors(const TargetTraits& target) { return target.vector_registers / 4; }
+int64_t MaxVectors(const TargetTraits& target) { return target.vector_registers / 4; }
 
 KernelConfig Kernel(int64_t width, absl::string_view why) {
   return {.kind = KernelKind::kWholeVectors, .width = width, .why = std::string(why)};
@@ -156,25 +156,25 @@ absl::Status EmitOperand(FunctionEmitter& f, const HloInstruction* operand, int6
 }  // namespace
 
 std::optional<KernelConfig> ChooseWholeVectors(const HloInstruction& instruction, const TargetTraits& target) {
-  if (target.vector_bits < kFewestBits || CodeSize(instruction, /*by_elements=*/false) > kMostCode) return std::nullopt;
+  if (target.vector_bits < kFewestBits || CodeSize(instruction, /*by_elements=*/false) > kMaxCode) return std::nullopt;
   const LoopResults loop = LoopResultsOf(instruction);
   const int64_t count = ShapeUtil::ElementsIn(loop.shape());
-  if (count <= kUnrolledElements || count > kMostElements) return std::nullopt;
+  if (count <= kUnrolledElements || count > kMaxElements) return std::nullopt;
   const int64_t width = WidthOf(loop, target);
-  if (width == 0 || CeilDiv(count, width) > MostVectors(target)) return std::nullopt;
+  if (width == 0 || CeilDiv(count, width) > MaxVectors(target)) return std::nullopt;
   return Kernel(width, "few vectors, with elements at known indices");
 }
 
 std::optional<KernelConfig> ChooseWholeVectorSums(const Reduction& r, const TargetTraits& target) {
-  if (target.vector_bits < kFewestBits || CodeSize(*r.instruction, /*by_elements=*/false) > kMostCode)
+  if (target.vector_bits < kFewestBits || CodeSize(*r.instruction, /*by_elements=*/false) > kMaxCode)
     return std::nullopt;
   const int64_t results = Product(r.kept_sizes), terms = Product(r.reduced_sizes), count = results * terms;
-  if (r.count != 1 || terms < 2 || terms > codegen::kUnrolledTerms || count > kMostElements ||
+  if (r.count != 1 || terms < 2 || terms > codegen::kUnrolledTerms || count > kMaxElements ||
       !codegen::CanEmitComputation(r.computation()))
     return std::nullopt;
   if ((results == 1 || count <= kUnrolledElements) && !HasFunctions(*r.instruction, count)) return std::nullopt;
   const int64_t width = WidthOf(LoopResultsOf(*r.instruction), target);
-  if (width == 0 || CeilDiv(count, width) > MostVectors(target)) return std::nullopt;
+  if (width == 0 || CeilDiv(count, width) > MaxVectors(target)) return std::nullopt;
   return Kernel(width, "few vectors: lanes are results");
 }
 
@@ -186,7 +186,7 @@ std::optional<KernelConfig> ChooseWholeVectorProducts(const HloInstruction& dot,
   const auto columns = static_cast<uint64_t>(rhs.free_sizes.empty() ? 1 : rhs.free_sizes.back());
   const int64_t width = std::min<int64_t>(count, codegen::FullVectorWidth(&dot, target));
   if (columns < kFewestColumns || !absl::has_single_bit(columns) || count % width != 0 ||
-      count / width > MostVectors(target) || terms > codegen::kUnrolledTerms)
+      count / width > MaxVectors(target) || terms > codegen::kUnrolledTerms)
     return std::nullopt;
   const bool is_row = static_cast<uint64_t>(count) == columns;
   // LLVM computes each of its scalars once.
@@ -194,7 +194,7 @@ std::optional<KernelConfig> ChooseWholeVectorProducts(const HloInstruction& dot,
   if (is_row || is_symmetric) return std::nullopt;
   for (const DotSide& side : {lhs, rhs}) {
     const Shape& factor = side.operand->shape();
-    if (factor.element_type() != type || ShapeUtil::ElementsIn(factor) > kMostElements) return std::nullopt;
+    if (factor.element_type() != type || ShapeUtil::ElementsIn(factor) > kMaxElements) return std::nullopt;
   }
   return Kernel(width, "few vectors: lanes are columns of rows");
 }

@@ -16,9 +16,9 @@ namespace hilo::cpu {
 namespace {
 
 // Lists of fewer elements have digits of 8 bits: counters of 11 bits take longer to add than their elements to move.
-constexpr int64_t kLeastForWideDigits = 2048;
+constexpr int64_t kMinForWideDigits = 2048;
 constexpr int kDigitBits = 8, kWideDigitBits = 11;
-constexpr int kMostDigits = 8;
+constexpr int kMaxDigits = 8;
 
 uint64_t KeyOf(uint64_t number) { return number; }
 uint64_t KeyOf(const SortItem& item) { return item.key; }
@@ -45,7 +45,7 @@ Item* RadixSort(const HiloCpuContext& context, Item* items, Item* spare, int64_t
   const auto bucket = [&](const Item& item, int digit) {
     return (KeyOf(item) >> (first_bit + digit * kBits)) & (kBuckets - 1);
   };
-  uint32_t counts[kMostDigits][kBuckets];
+  uint32_t counts[kMaxDigits][kBuckets];
   std::memset(counts, 0, digits * sizeof(counts[0]));
   const auto count = [&](int64_t i) {
     for (int digit = 0; digit < digits; ++digit) ++counts[digit][bucket(items[i], digit)];
@@ -65,8 +65,8 @@ Item* RadixSort(const HiloCpuContext& context, Item* items, Item* spare, int64_t
 
 template <typename Item>
 Item* RadixSort(const HiloCpuContext& context, Item* items, Item* spare, int64_t length, int first_bit, int bits) {
-  return length < kLeastForWideDigits ? RadixSort<kDigitBits>(context, items, spare, length, first_bit, bits)
-                                      : RadixSort<kWideDigitBits>(context, items, spare, length, first_bit, bits);
+  return length < kMinForWideDigits ? RadixSort<kDigitBits>(context, items, spare, length, first_bit, bits)
+                                    : RadixSort<kWideDigitBits>(context, items, spare, length, first_bit, bits);
 }
 
 constexpr int64_t kChunks = 16, kBuckets = 16, kSampleOfBucket = 16;
@@ -145,11 +145,11 @@ int32_t SortNumbers(HiloCpuContext* context, T* numbers, T* spare, int64_t lengt
                     T** result) {
   *result = numbers;
   const VectorSorts<T>* const sorts = FindVectorSorts<T>();
-  const bool in_parts = length >= kLeastForThreads && (sizeof(T) == sizeof(uint32_t) || HasThreads(context));
+  const bool in_parts = length >= kMinForThreads && (sizeof(T) == sizeof(uint32_t) || HasThreads(context));
   // Three wide digits of a number of 64 bits take one thread less than a quicksort: 10,000 with 32 bits of a key 30 us,
   // 46 us.
   const bool few_digits =
-      sizeof(T) == sizeof(uint64_t) && bits <= 3 * kWideDigitBits && length >= kLeastForWideDigits && !in_parts;
+      sizeof(T) == sizeof(uint64_t) && bits <= 3 * kWideDigitBits && length >= kMinForWideDigits && !in_parts;
   if (sorts == nullptr || few_digits) {
     *result = RadixSort(*context, numbers, spare, length, first_bit, bits);
     if (*result == nullptr) return HILO_STOPPED;

@@ -10,7 +10,7 @@
 namespace hilo::cpu {
 
 // Lists of as many numbers are work for several threads.
-inline constexpr int64_t kLeastForThreads = 1 << 15;
+inline constexpr int64_t kMinForThreads = 1 << 15;
 
 // Calls body(0) ... body(parts - 1) on the threads of a run. Returns a HiloStatus.
 int32_t ForEachPart(HiloCpuContext* context, int64_t parts, absl::FunctionRef<void(int64_t)> body);

@@ -13,13 +13,13 @@ namespace hilo::cpu {
 namespace {
 
 // Nanoseconds of a part, and parts of a loop that is not worth more or shorter ones; as many for each of some threads.
-constexpr double kLeastPart = 5000, kMostPart = 20000;
+constexpr double kMinPart = 5000, kMaxPart = 20000;
 constexpr int64_t kParts = 32;
 
 int64_t PartsOf(int64_t count, double work) {
   const double total = static_cast<double>(count) * std::max(work, 1.0);
-  if (total >= kMostPart * kParts) return std::min<int64_t>(count, static_cast<int64_t>(total / kMostPart));
-  const auto parts = static_cast<uint64_t>(total / kLeastPart);
+  if (total >= kMaxPart * kParts) return std::min<int64_t>(count, static_cast<int64_t>(total / kMaxPart));
+  const auto parts = static_cast<uint64_t>(total / kMinPart);
   return std::min<int64_t>({count, static_cast<int64_t>(std::bit_ceil(parts)), kParts});
 }
 

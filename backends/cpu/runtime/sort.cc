@@ -36,15 +36,15 @@ using hilo::cpu::SortItems;
 using hilo::cpu::SortMemory;
 using hilo::cpu::SortNumbers;
 
-constexpr int64_t kRankBlock = 32;    // elements that count at once
-constexpr int64_t kMostRanked = 128;  // elements of the longest list that is sorted by ranks
+constexpr int64_t kRankBlock = 32;   // elements that count at once
+constexpr int64_t kMaxRanked = 128;  // elements of the longest list that is sorted by ranks
 
-// Writes the stable order of `length` keys, at most kMostRanked.
+// Writes the stable order of `length` keys, at most kMaxRanked.
 template <typename Key>
 [[gnu::always_inline]] inline void OrderByRank(const Key* keys, int64_t length, uint32_t* order) {
   using T = std::make_signed_t<Key>;  // signed numbers are compared faster
   constexpr Key kSign = Key{1} << (8 * sizeof(T) - 1);
-  T values[kMostRanked + kRankBlock];
+  T values[kMaxRanked + kRankBlock];
   for (int64_t i = 0; i < length; ++i) values[i] = static_cast<T>(keys[i] ^ kSign);
   for (int64_t i = length; i < length + kRankBlock; ++i) values[i] = std::numeric_limits<T>::max();
   for (int64_t first = 0; first < length; first += kRankBlock) {
@@ -108,16 +108,16 @@ class KeySorter {
  private:
   static bool is_short(const HiloSortWord& word) { return word.bits <= 32; }
   static bool HasNumbers(int64_t length, absl::Span<const HiloSortWord> words) {
-    return length > kMostRanked && absl::c_any_of(words, is_short);
+    return length > kMaxRanked && absl::c_any_of(words, is_short);
   }
   static bool HasItems(int64_t length, absl::Span<const HiloSortWord> words) {
-    return length > kMostRanked && !absl::c_all_of(words, is_short);
+    return length > kMaxRanked && !absl::c_all_of(words, is_short);
   }
 
   // Writes position(i) of all i in the stable order of keys[position(i)], where position(i) is i if `is_last`.
   template <typename Key>
   int32_t OrderByWord(const HiloSortWord& word, const Key* keys, bool is_last, uint32_t* order) {
-    if (is_last && length_ <= kMostRanked) {
+    if (is_last && length_ <= kMaxRanked) {
       CallOrderByRank(keys, length_, order);
       return HILO_OK;
     }
@@ -127,9 +127,9 @@ class KeySorter {
 
   template <typename Key, typename Position>
   int32_t OrderByWord(const HiloSortWord& word, const Key* keys, const Position& position, uint32_t* order) {
-    if (length_ <= kMostRanked) {
-      Key ordered[kMostRanked];
-      uint32_t ranked[kMostRanked];
+    if (length_ <= kMaxRanked) {
+      Key ordered[kMaxRanked];
+      uint32_t ranked[kMaxRanked];
       for (int64_t i = 0; i < length_; ++i) ordered[i] = keys[position(i)];
       CallOrderByRank(ordered, length_, ranked);
       for (int64_t i = 0; i < length_; ++i) order[i] = position(ranked[i]);
@@ -303,8 +303,8 @@ class Lists {
 // Returns true if lists that their keys tell are sorted alone, rather than by ranks.
 bool SortsAlone(const HiloSortWord& word, int64_t length) {
   if (word.read == nullptr) return false;
-  return length > kMostRanked || (word.bits <= 32 ? hilo::cpu::FindVectorSorts<uint32_t>() != nullptr
-                                                  : hilo::cpu::FindVectorSorts<uint64_t>() != nullptr);
+  return length > kMaxRanked || (word.bits <= 32 ? hilo::cpu::FindVectorSorts<uint32_t>() != nullptr
+                                                 : hilo::cpu::FindVectorSorts<uint64_t>() != nullptr);
 }
 
 }  // namespace

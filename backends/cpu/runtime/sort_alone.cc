@@ -52,7 +52,7 @@ class AloneSort {
 
   // Calls body(chunk, begin, end) for elements [begin, end) of each chunk.
   int32_t ForEachChunk(absl::FunctionRef<void(int64_t, int64_t, int64_t)> body) {
-    if (length_ < kLeastForThreads) {
+    if (length_ < kMinForThreads) {
       body(0, 0, length_);
       return HILO_OK;
     }

@@ -15,7 +15,7 @@ struct Lanes32 {
   using Vector = VectorOf<Number>::type;
   using Mask = uint32_t;
   static constexpr int kLanes = 8;
-  static constexpr int kMostVectors = 8;  // half of the registers
+  static constexpr int kMaxVectors = 8;  // half of the registers
 
   static Vector Min(Vector x, Vector y) { return (Vector)_mm256_min_epu32((__m256i)x, (__m256i)y); }
   static Vector Max(Vector x, Vector y) { return (Vector)_mm256_max_epu32((__m256i)x, (__m256i)y); }

@@ -15,7 +15,7 @@ struct Lanes32 {
   using Vector = VectorOf<Number>::type;
   using Mask = __mmask16;
   static constexpr int kLanes = 16;
-  static constexpr int kMostVectors = 16;
+  static constexpr int kMaxVectors = 16;
 
   static Vector Min(Vector x, Vector y) { return (Vector)_mm512_min_epu32((__m512i)x, (__m512i)y); }
   static Vector Max(Vector x, Vector y) { return (Vector)_mm512_max_epu32((__m512i)x, (__m512i)y); }
@@ -53,7 +53,7 @@ struct Lanes64 {
   using Vector = VectorOf<Number>::type;
   using Mask = __mmask8;
   static constexpr int kLanes = 8;
-  static constexpr int kMostVectors = 16;
+  static constexpr int kMaxVectors = 16;
 
   static Vector Min(Vector x, Vector y) { return (Vector)_mm512_min_epu64((__m512i)x, (__m512i)y); }
   static Vector Max(Vector x, Vector y) { return (Vector)_mm512_max_epu64((__m512i)x, (__m512i)y); }

@@ -26,19 +26,19 @@ class RowTable {
  public:
   explicit RowTable(const Loops& loops) : loops_(loops) {}
 
-  // Returns where rows begin from `first` on; `count` of them are valid, at most kMost.
+  // Returns where rows begin from `first` on; `count` of them are valid, at most kMax.
   const int64_t* From(int64_t first, int64_t count) {
-    if (first < begin_ || first + count > end_) Fill(loops_.rows <= kMost ? 0 : first);
+    if (first < begin_ || first + count > end_) Fill(loops_.rows <= kMax ? 0 : first);
     return rows_ + (first - begin_);
   }
 
-  static constexpr int64_t kMost = 512;
+  static constexpr int64_t kMax = 512;
 
  private:
   void Fill(int64_t first) {
     begin_ = first;
-    end_ = std::min(loops_.rows, first + kMost);
-    int64_t index[Loops::kMostRowDimensions], at = 0;
+    end_ = std::min(loops_.rows, first + kMax);
+    int64_t index[Loops::kMaxRowDimensions], at = 0;
     for (int64_t d = loops_.row_dimensions - 1; d >= 0; --d) {
       index[d] = first % loops_.of_rows[d].count;
       first /= loops_.of_rows[d].count;
@@ -58,7 +58,7 @@ class RowTable {
 
   const Loops& loops_;
   int64_t begin_ = 0, end_ = 0;
-  int64_t rows_[kMost];
+  int64_t rows_[kMax];
 };
 
 // An index in the outer dimensions, the last of which are blocks of columns. It is divided once: the divisions of an
@@ -93,8 +93,8 @@ class OuterIndex {
   int64_t block() const { return index_[last_]; }
 
  private:
-  Dimension dims_[Loops::kMostOuter + 1];
-  int64_t index_[Loops::kMostOuter + 1], last_, operand_ = 0, result_ = 0;
+  Dimension dims_[Loops::kMaxOuter + 1];
+  int64_t index_[Loops::kMaxOuter + 1], last_, operand_ = 0, result_ = 0;
 };
 
 template <typename T>
@@ -106,7 +106,7 @@ bool RunUnits(const Loops& loops, const T* operand, T* result, int64_t begin, in
   const bool is_strided = loops.row_dimensions == 1;
   const int64_t row_stride = is_strided ? loops.of_rows[0].result : 0;
   int64_t most = std::max<int64_t>(1, kBytesBetweenPolls / (loops.vector_bytes * std::min(loops.block, loops.columns)));
-  if (!is_strided) most = std::min(most, RowTable::kMost / width);
+  if (!is_strided) most = std::min(most, RowTable::kMax / width);
   RowTable rows(loops);
   OuterIndex outer(loops, blocks, begin / strips);
   for (int64_t unit = begin, strip = begin % strips; unit < end; strip = 0, outer.Advance()) {

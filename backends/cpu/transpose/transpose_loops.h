@@ -16,15 +16,15 @@ struct Dimension {
 // are those of the result; there is at least a vector of each, of narrow elements kNarrowColumns columns. Units are the
 // outer dimensions, times blocks of columns, times strips of as many rows as a vector has lanes.
 struct Loops {
-  static constexpr int64_t kMostOuter = 4, kMostRowDimensions = 4;
+  static constexpr int64_t kMaxOuter = 4, kMaxRowDimensions = 4;
 
   int64_t element_bytes = 4, vector_bytes = 32;  // 4 or 8, in vectors of 32 or 64; 1 or 2, in vectors of 16
   int64_t rows = 0, columns = 0, block = 0;      // `block`: columns of a unit
   int64_t column = 0;                            // elements between columns of the operand
   int64_t is_staged = 0;  // 1: of one row dimension; several tiles of a strip are written row by row
   int64_t outer_count = 0, row_dimensions = 0;
-  Dimension outer[kMostOuter];
-  Dimension of_rows[kMostRowDimensions];  // in the order of the operand
+  Dimension outer[kMaxOuter];
+  Dimension of_rows[kMaxRowDimensions];  // in the order of the operand
 };
 
 // Computes units [begin, end). Polls `cancelled`: returns false if the run was stopped.

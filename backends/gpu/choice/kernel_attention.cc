@@ -21,18 +21,18 @@ namespace hilo::gpu {
 namespace {
 
 // A warp has 16 rows. With fewer, tensor cores throw most of what they multiply away, but then all wait for memory.
-constexpr int64_t kWarpRows = 16, kMostWarps = 4;
+constexpr int64_t kWarpRows = 16, kMaxWarps = 4;
 // With no more rows than a warp has, parts of the keys have blocks of their own, until there are so many blocks that
 // their copies keep memory busy: 4 x 32 KiB a multiprocessor, of which 18 KiB are on their way in the time of a read.
 // A part has some strips, as nothing is multiplied before the first one is there.
-constexpr int64_t kBusyBlocks = 4 * GpuMachine().multiprocessors, kLeastPartStrips = 4;
+constexpr int64_t kBusyBlocks = 4 * GpuMachine().multiprocessors, kMinPartStrips = 4;
 // With fewer keys the logits are no larger than the operands.
 constexpr int64_t kMinKeys = 32;
 // Keys of a strip: the most that fit into shared memory and registers.
-constexpr int64_t kMostStripKeys = 64, kLeastStripKeys = 16;
+constexpr int64_t kMaxStripKeys = 64, kMinStripKeys = 16;
 // Registers of a thread for results, queries, and either the logits of a strip or what it loads of the next one, and
 // for the latter alone. With some 50 for all else there are no spills.
-constexpr int64_t kMostRegisters = 192, kMostLoaded = 64, kRegisterBytes = 4;
+constexpr int64_t kMaxRegisters = 192, kMaxLoaded = 64, kRegisterBytes = 4;
 // Multiplications from which libraries round factors of F32 to tf32 (lib/library_thresholds.h): smaller attention keeps
 // all digits.
 constexpr int64_t kTf32Multiplications = LibraryThresholds().gemm_products;
@@ -67,7 +67,7 @@ bool IsInMemory(const HloInstruction& operand, int64_t group) {
 // multiply. F32, which they would cut off, each of a block's warps would have to round as it reads: one does.
 bool CanCopy(const DotSide& side, int64_t group, int64_t warps) {
   const int64_t bytes = PrimitiveTypeByteSize(side.operand->shape().element_type());
-  return (bytes == 2 || warps == 1) && group * bytes >= kLeastCopiedBytes && IsInMemory(*side.operand, group);
+  return (bytes == 2 || warps == 1) && group * bytes >= kMinCopiedBytes && IsInMemory(*side.operand, group);
 }
 
 // Returns the tile with the most warps, then with copies, then with the most keys, that fits; nullopt: none does.
@@ -104,17 +104,17 @@ std::optional<AttentionTile> TileOf(const Attention& attention) {
     };
     const int64_t loaded =
         copies ? 0 : loaded_of(strip * depth, tile.key_group) + loaded_of(strip * features, tile.value_group);
-    if (query_bytes + (copies ? 2 : 1) * strip_bytes > kSharedBytes || loaded > kMostLoaded ||
-        results + queries + std::max(loaded, logits) > kMostRegisters ||
+    if (query_bytes + (copies ? 2 : 1) * strip_bytes > kSharedBytes || loaded > kMaxLoaded ||
+        results + queries + std::max(loaded, logits) > kMaxRegisters ||
         (copies && !(CanCopy(sides.keys, tile.key_group, warps) && CanCopy(sides.values, tile.value_group, warps))))
       return std::nullopt;
     return tile;
   };
-  for (int64_t warps = std::min(kMostWarps, CeilDiv(rows, kWarpRows)); warps > 0; warps /= 2) {
+  for (int64_t warps = std::min(kMaxWarps, CeilDiv(rows, kWarpRows)); warps > 0; warps /= 2) {
     for (const bool copies : {true, false}) {
       for (const bool shares_queries : {false, true}) {
         if (!shares_queries && step == 1) continue;  // a lane would have whole rows
-        for (int64_t strip = kMostStripKeys; strip >= kLeastStripKeys; strip /= 2) {
+        for (int64_t strip = kMaxStripKeys; strip >= kMinStripKeys; strip /= 2) {
           if (const auto tile = tile_of(warps, copies, shares_queries, strip)) return tile;
         }
       }
@@ -129,7 +129,7 @@ int64_t PartsOf(const Attention& attention, const AttentionTile& tile) {
   const int64_t rows = SizeOf(sides.queries.free_sizes), keys = SizeOf(sides.keys.free_sizes),
                 blocks = SizeOf(sides.queries.batch_sizes);
   if (rows > kWarpRows || blocks == 0) return 1;
-  const int64_t most = std::max<int64_t>(keys / (kLeastPartStrips * tile.keys), 1),
+  const int64_t most = std::max<int64_t>(keys / (kMinPartStrips * tile.keys), 1),
                 parts = std::min(CeilDiv(kBusyBlocks, blocks), most);
   return CeilDiv(keys, AttentionTile::PartKeys(keys, parts, tile.keys));
 }

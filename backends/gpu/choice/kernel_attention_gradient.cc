@@ -21,14 +21,14 @@
 namespace hilo::gpu {
 namespace {
 
-constexpr int64_t kWarpLines = 16, kMostGridWarps = 4;
+constexpr int64_t kWarpLines = 16, kMaxGridWarps = 4;
 // With fewer the grid is no larger than the operands.
 constexpr int64_t kMinLines = 32;
 // Of 16 bits, a block's lines of two operands of 128 elements are 32 KB of shared memory, and strips of two 16 KB.
-constexpr int64_t kStrip = 32, kMostFeatures = 128;
+constexpr int64_t kStrip = 32, kMaxFeatures = 128;
 constexpr int64_t kFeatureMultiple = 16;  // the depth of a multiplication
 // Each is a pass over all scores.
-constexpr size_t kMostPasses = 4;
+constexpr size_t kMaxPasses = 4;
 
 PrimitiveType TypeOf(const ScoreGrid& grid) {
   return ScoreOperand(grid, grid.scores[0], GridSide::kLeft).operand->shape().element_type();
@@ -59,7 +59,7 @@ int64_t SharedBytes(const ScoreGrid& grid, GridSide side, int64_t warps, int64_t
 
 // Returns the most warps that the lines need and shared memory has room for; 0: none.
 int64_t WarpsFor(const ScoreGrid& grid, GridSide side) {
-  int64_t warps = std::min(kMostGridWarps, CeilDiv(grid.SizeOf(side), kWarpLines));
+  int64_t warps = std::min(kMaxGridWarps, CeilDiv(grid.SizeOf(side), kWarpLines));
   while (warps > 0 && SharedBytes(grid, side, warps, 1) > kSharedBytes) warps /= 2;
   return warps;
 }
@@ -69,7 +69,7 @@ int64_t WarpsFor(const ScoreGrid& grid, GridSide side) {
 bool CopiesStrips(const HloInstruction& instruction, const ScoreGrid& grid, GridSide side, int64_t warps) {
   const int64_t bytes = PrimitiveTypeByteSize(TypeOf(grid));
   // Copies are of elements that are adjacent, as many as divide a line of memory and each thread has of `lines`.
-  const int64_t least = kLeastCopiedBytes / bytes;
+  const int64_t least = kMinCopiedBytes / bytes;
   const auto can_copy = [&](const GridOperand& operand, int64_t lines) {
     return AdjacentElements(grid, operand) % least == 0 && FeaturesOf(operand) * lines / (warps * kWarp) >= least &&
            ArrayOfOperand(operand.operand, &instruction) != nullptr;
@@ -107,7 +107,7 @@ bool MayBeScore(const HloInstruction& dot, const KernelFacts& facts) {
   const DotSide lhs = LhsOf(dot), rhs = RhsOf(dot);
   if (Product(lhs.free_sizes) < kMinLines || Product(rhs.free_sizes) < kMinLines) return false;
   const int64_t features = Product(lhs.contracting_sizes);
-  if (features % kFeatureMultiple != 0 || features > kMostFeatures) return false;
+  if (features % kFeatureMultiple != 0 || features > kMaxFeatures) return false;
   const PrimitiveType type = WithoutViews(dot.operand(0))->shape().element_type();
   if (WithoutViews(dot.operand(1))->shape().element_type() != type ||
       SumType(type, type, dot.shape().element_type()) != F32)
@@ -124,7 +124,7 @@ bool TakesScoreGrid(const ScoreGrid& grid, absl::Span<const ScoreGrid> kernels, 
   const PrimitiveType type = TypeOf(grid);
   const auto rounds = [](const HloInstruction* product) { return AllowsTf32(product->attrs<DotAttrs>()); };
   if (type == F32 && !absl::c_all_of(grid.products, rounds)) return false;
-  if (absl::c_any_of(kernels, [](const ScoreGrid& kernel) { return PassesOf(kernel).size() > kMostPasses; }))
+  if (absl::c_any_of(kernels, [](const ScoreGrid& kernel) { return PassesOf(kernel).size() > kMaxPasses; }))
     return false;
   for (const HloInstruction* score : grid.scores) {
     for (const GridSide side : {GridSide::kLeft, GridSide::kRight}) {
@@ -137,7 +137,7 @@ bool TakesScoreGrid(const ScoreGrid& grid, absl::Span<const ScoreGrid> kernels, 
       const GridOperand operand = ProductOperand(grid, product);
       if (operand.operand->shape().element_type() != type || !FactorsOf(grid, product).has_value() ||
           product->shape().element_type() == F64 || FeaturesOf(operand) % kFeatureMultiple != 0 ||
-          FeaturesOf(operand) > kMostFeatures)
+          FeaturesOf(operand) > kMaxFeatures)
         return false;
     }
     if (WarpsFor(grid, side) == 0) return false;

@@ -25,7 +25,7 @@
 namespace hilo::gpu {
 namespace {
 
-// Instructions of a fusion of which a thread repeats up to kMostInGroup copies: longer code would exceed the
+// Instructions of a fusion of which a thread repeats up to kMaxInGroup copies: longer code would exceed the
 // instruction cache and the registers, so only two are kept.
 constexpr int64_t kMaxGrouped = 64;
 
@@ -184,7 +184,7 @@ int64_t LoopWidth(const HloInstruction& instruction, const LoopResults& results,
   const bool is_long =
       instruction.opcode() == HloOpcode::kFusion && instruction.called_computation()->instruction_count() > kMaxGrouped;
   const int64_t line = flat || shape.rank() == 0 ? count : shape.dimensions().back();
-  return GroupOf(widest, line, is_long ? 2 : kMostInGroup);
+  return GroupOf(widest, line, is_long ? 2 : kMaxInGroup);
 }
 
 absl::StatusOr<KernelConfig> ChooseLoop(const HloInstruction& instruction, const KernelFacts& facts,

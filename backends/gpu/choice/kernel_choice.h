@@ -83,7 +83,7 @@ bool MayBeScore(const HloInstruction& dot, const KernelFacts& facts);
 bool TakesScoreGrid(const ScoreGrid& grid, absl::Span<const ScoreGrid> kernels, const KernelFacts& facts);
 // The features of all products of one kernel: those of 16 lines are 96 registers of a thread. With 256 there are
 // spills.
-inline constexpr int64_t kMostGridFeatures = 192;
+inline constexpr int64_t kMaxGridFeatures = 192;
 // Returns true if one kernel computes the row group that a fusion is.
 bool TakesRows(const HloInstruction& fusion, const KernelFacts& facts);
 // What the kernels of dots compute besides products.

@@ -22,17 +22,17 @@ namespace hilo::gpu {
 // Threads that fill a device: 1,024 on each of an H100's 132 multiprocessors.
 inline constexpr int64_t kWantedThreads = int64_t{1} << 17;
 // A thread reads and writes at most 16 bytes at a time, and at most eight elements, whose code is repeated.
-inline constexpr int64_t kGroupBytes = 16, kMostInGroup = 8;
+inline constexpr int64_t kGroupBytes = 16, kMaxInGroup = 8;
 
 // Returns the number of adjacent elements, at most `most`, that fill kGroupBytes with elements of `bytes` and divide
 // lines of `line` elements.
-int64_t GroupOf(int64_t bytes, int64_t line, int64_t most = kMostInGroup);
+int64_t GroupOf(int64_t bytes, int64_t line, int64_t most = kMaxInGroup);
 
 // Compute capability, times ten, from which kernels use tensor cores: with mma.sync for bf16 and 8 bits, and ldmatrix.
 inline constexpr int kFirstTensorCores = 80;
 // Shared memory that kernels of a fixed size have, the least bytes of an asynchronous copy, and the most cells between
 // lines in shared memory (score_multiplier.h, tensor_core.h).
-inline constexpr int64_t kSharedBytes = 48 << 10, kLeastCopiedBytes = 4, kLineGap = 8;
+inline constexpr int64_t kSharedBytes = 48 << 10, kMinCopiedBytes = 4, kLineGap = 8;
 
 // Returns the number of adjacent elements of an operand: along its last dimension, unless that is one of the batch.
 int64_t MinorSize(const DotSide& side);

@@ -18,9 +18,9 @@ namespace {
 
 // Of a launch: the code of all members is one kernel, and each buffer and constant is an argument, of which kernels may
 // have some 4,000 (program_emitter.cc); these few are read once by each thread.
-constexpr size_t kMostMembers = 32, kMostSlices = 128;
+constexpr size_t kMaxMembers = 32, kMaxSlices = 128;
 // Members that take longer than a launch gain little, and others' registers cost them occupancy.
-constexpr double kMostNs = GpuMachine().launch_ns;
+constexpr double kMaxNs = GpuMachine().launch_ns;
 
 struct Accesses {
   std::vector<BufferSlice> read, written;
@@ -64,9 +64,9 @@ class GroupChoice {
       AddSlices(*instruction, assignment_, &own.written);
       for (const HloInstruction* operand : instruction->operands()) AddSlices(*operand, assignment_, &own.read);
       const bool has_room =
-          members.size() < kMostMembers &&
+          members.size() < kMaxMembers &&
           all.read.size() + all.written.size() + all.constants + own.read.size() + own.written.size() + own.constants <=
-              kMostSlices;
+              kMaxSlices;
       if (!has_room || Wait(own, all)) HILO_RETURN_IF_ERROR(Mark(&members, &all));
       members.push_back(instruction);
       all.read.insert(all.read.end(), own.read.begin(), own.read.end());
@@ -85,7 +85,7 @@ class GroupChoice {
         return false;
     }
     const Roofline roofline = RooflineOf(instruction);
-    return std::max(roofline.memory_ns, roofline.arithmetic_ns) <= kMostNs;
+    return std::max(roofline.memory_ns, roofline.arithmetic_ns) <= kMaxNs;
   }
 
   // Returns true if one of the two reads or writes what the other writes.

@@ -66,13 +66,13 @@ constexpr int64_t kSortTileBytes = 32 << 10, kTopKTileBytes = 16 << 10;
 constexpr int64_t kLongRun = 32;
 // Blocks that share a multiprocessor, and what each may have of its shared memory for the elements that it applies
 // updates to.
-constexpr int64_t kBlocksTogether = 8, kMostOwnBytes = 24 << 10;
+constexpr int64_t kBlocksTogether = 8, kMaxOwnBytes = 24 << 10;
 // So many elements have few of the updates each that a device applies at a time.
 constexpr int64_t kSpreadElements = int64_t{1} << 14;
 // The most updates that one thread combines: what follows of a long run has other threads, and a launch for each power
 // of this number.
-constexpr int64_t kMostOwnUpdates = 64;
-static_assert(kMostOwnUpdates < kBlockSize);
+constexpr int64_t kMaxOwnUpdates = 64;
+static_assert(kMaxOwnUpdates < kBlockSize);
 
 // Elements that a block sorts: the largest power of two of which two copies fit; 1 if even a warp's do not.
 int64_t SortTileOf(const HloInstruction& sort, int64_t length) {
@@ -121,7 +121,7 @@ absl::StatusOr<KernelConfig> ChooseConcatenate(const HloInstruction& instruction
   if (concatenate.operand_count() > kMaxConcatenated)
     return ChooseLoop(instruction, facts, absl::StrCat("more than ", kMaxConcatenated, " operands"));
   const int64_t minor = shape.rank() - 1;
-  int64_t group = kMostInGroup;
+  int64_t group = kMaxInGroup;
   for (const HloInstruction* operand : concatenate.operands())
     group = GroupOf(PrimitiveTypeByteSize(shape.element_type()), operand->shape().dimensions(minor), group);
   if (group == 1) return ChooseLoop(instruction, facts, "operands are not whole groups");
@@ -166,9 +166,9 @@ KernelConfig AtomicScatter(const Scatter& s) {
                                  ? "an atomic operation"
                                  : "extrema: compared and exchanged, as long as they change"};
   const bool has_words = IsSumOfWholeNumbers(s) || PrimitiveTypeByteSize(s.operand.element_type()) == kWordBytes;
-  if (!has_words || elements == 0 || bytes > kMostOwnBytes || updates < kLongRun * elements) return config;
+  if (!has_words || elements == 0 || bytes > kMaxOwnBytes || updates < kLongRun * elements) return config;
   int64_t copies = 1;
-  while (copies < kWarp && 2 * copies * bytes <= kMostOwnBytes) copies *= 2;
+  while (copies < kWarp && 2 * copies * bytes <= kMaxOwnBytes) copies *= 2;
   // A block applies more updates than it has words to clear and to apply.
   const int64_t of_block = std::max(CeilDiv(updates, GpuMachine().multiprocessors * kBlocksTogether),
                                     kLongRun / 2 * std::max<int64_t>(elements, kBlockSize));
@@ -209,7 +209,7 @@ absl::StatusOr<KernelConfig> ChooseScatter(const HloInstruction& instruction, co
         config.tile = {kBlockSize, kBlockSize};
         config.why = "long runs of updates of an element";
       } else {
-        config.tile[1] = kMostOwnUpdates;
+        config.tile[1] = kMaxOwnUpdates;
       }
     }
   } else {

@@ -47,11 +47,11 @@ constexpr int64_t kNarrowSide = 16, kMiddleSide = 64, kWideSide = 128, kWarpSide
 constexpr int64_t kWantedTiles = 132;
 // Strips that asynchronous copies fill: with more than four, reads wait no less; as many as fit into static shared
 // memory. A copy has at least four bytes.
-constexpr int64_t kMostCopiedStrips = 4;
+constexpr int64_t kMaxCopiedStrips = 4;
 // A part of a product's depth has at least this many strips, and there are at most as many blocks as run at a time. A
 // thread that adds up the sums of parts has those of all parts in registers. They are written and read again, in
 // another launch: with parts the product takes at most this part of the time.
-constexpr int64_t kLeastStripsOfPart = 4, kBlocksOfMultiprocessor = 2, kMostParts = 32;
+constexpr int64_t kMinStripsOfPart = 4, kBlocksOfMultiprocessor = 2, kMaxParts = 32;
 constexpr double kWorthParts = 0.85;
 // A product with an epilogue alone takes at most this part of the time of a library and a loop.
 constexpr double kWorthEpilogue = 0.85;
@@ -63,13 +63,13 @@ constexpr int64_t kNarrowStripBytes = 256, kNarrowCopiedBytes = 128;
 // that threads make are in registers before, beside the sums: those of half the depth and columns.
 constexpr int kWarpGroupArchitecture = 90;
 constexpr int64_t kWarpGroupStepBytes = 32, kGroupRows = 64, kGroupThreads = 128, kGroupStripBytes = 128,
-                  kMostGroupColumns = 256, kMultiprocessorSharedBytes = 224 << 10;
+                  kMaxGroupColumns = 256, kMultiprocessorSharedBytes = 224 << 10;
 // Half of a warp group's rows must be filled, and two strips: one is multiplied while the other comes.
-constexpr int64_t kLeastGroupRows = 48, kLeastGroupColumns = 48, kLeastGroupDepth = 128;
+constexpr int64_t kMinGroupRows = 48, kMinGroupColumns = 48, kMinGroupDepth = 128;
 // Producers of an operand that are looked at.
 constexpr int64_t kMaxSources = 32;
 // Operands of a concatenation that is made with an operand, as of weights of which a byte has two.
-constexpr int64_t kMostConcatenated = 4;
+constexpr int64_t kMaxConcatenatedFactors = 4;
 
 // mma.sync adds up in f32 or s32, in an order of its own.
 bool TensorCoresMultiply(const ProductFacts& product, const KernelFacts& facts) {
@@ -87,8 +87,8 @@ bool FillsTiles(const ProductFacts& product, const KernelFacts& facts) {
 
 bool WarpGroupsMultiply(const ProductFacts& product, const KernelFacts& facts) {
   return TensorCoresMultiply(product, facts) && facts.architecture == kWarpGroupArchitecture && product.sum == F32 &&
-         !product.tf32 && product.rows >= kLeastGroupRows && product.columns >= kLeastGroupColumns &&
-         product.depth >= kLeastGroupDepth;
+         !product.tf32 && product.rows >= kMinGroupRows && product.columns >= kMinGroupColumns &&
+         product.depth >= kMinGroupDepth;
 }
 
 int64_t TensorCoreSide(int64_t size, int64_t widest) {
@@ -109,7 +109,7 @@ ProductTile WithGroups(ProductTile tile, const ProductFacts& product) {
 // Returns true if asynchronous copies can fill strips.
 bool CopiesStrips(const ProductTile& tile, const ProductFacts& product) {
   return tile.uses_tensor_cores() && product.can_copy &&
-         std::min(tile.lhs_group, tile.rhs_group) * PrimitiveTypeByteSize(product.lhs) >= kLeastCopiedBytes;
+         std::min(tile.lhs_group, tile.rhs_group) * PrimitiveTypeByteSize(product.lhs) >= kMinCopiedBytes;
 }
 
 int64_t StripBytes(const ProductTile& tile, PrimitiveType type) {
@@ -137,7 +137,7 @@ ProductTile WarpTile(const ProductFacts& product) {
   tile.threads = kWarp * (tile.rows / tile.own_rows) * (tile.columns / tile.own_columns);
   tile = WithGroups(tile, product);
   if (CopiesStrips(tile, product))
-    tile.copied_strips = std::min(kMostCopiedStrips, kSharedBytes / StripBytes(tile, product.lhs));
+    tile.copied_strips = std::min(kMaxCopiedStrips, kSharedBytes / StripBytes(tile, product.lhs));
   return tile;
 }
 
@@ -154,12 +154,12 @@ ProductTile WarpGroupTile(const ProductFacts& product, int64_t rows, int64_t col
                    .step = kWarpGroupStepBytes / bytes};
   tile = WithGroups(tile, product);
   if (CopiesStrips(tile, product)) {
-    const int64_t blocks = columns == kMostGroupColumns ? 1 : kBlocksOfMultiprocessor;
+    const int64_t blocks = columns == kMaxGroupColumns ? 1 : kBlocksOfMultiprocessor;
     tile.copied_strips =
-        std::min(kMostCopiedStrips, kMultiprocessorSharedBytes / blocks / StripBytes(tile, product.lhs));
+        std::min(kMaxCopiedStrips, kMultiprocessorSharedBytes / blocks / StripBytes(tile, product.lhs));
     return tile;
   }
-  tile.columns = tile.own_columns = std::min(columns, kMostGroupColumns / 2);
+  tile.columns = tile.own_columns = std::min(columns, kMaxGroupColumns / 2);
   tile.strip /= 2;
   return WithGroups(tile, product);
 }
@@ -199,7 +199,7 @@ double TiledNs(const ProductFacts& product, const ProductTile& tile, int64_t par
   // Of copied strips one is multiplied, or two by warp groups; the others are waited for.
   const int64_t multiplied = tile.by_warp_groups ? 2 : 1;
   const double of_multiprocessor =
-      tile.by_warp_groups && tile.columns == kMostGroupColumns ? 1 : double{kBlocksOfMultiprocessor};
+      tile.by_warp_groups && tile.columns == kMaxGroupColumns ? 1 : double{kBlocksOfMultiprocessor};
   const double waiting = std::min(blocks, of_multiprocessor * multiprocessors) * strip_bytes *
                          static_cast<double>(std::max<int64_t>(tile.copied_strips - multiplied, 1));
   const double flops = 2 * tiles * static_cast<double>(tile.rows * tile.columns * product.depth);
@@ -218,7 +218,7 @@ Parts FastestParts(const ProductFacts& product, const ProductTile& tile, const K
   if (facts.strict || (product.sum != F32 && product.sum != F64 && product.sum != S32)) return {1, whole_ns};
   const int64_t strips = CeilDiv(product.depth, tile.strip),
                 tiles = product.batch * CeilDiv(product.rows, tile.rows) * CeilDiv(product.columns, tile.columns),
-                most = std::min({strips / kLeastStripsOfPart, kMostParts,
+                most = std::min({strips / kMinStripsOfPart, kMaxParts,
                                  kBlocksOfMultiprocessor * GpuMachine().multiprocessors / std::max<int64_t>(tiles, 1)});
   int64_t best = 1;
   double best_ns = kWorthParts * whole_ns;
@@ -251,7 +251,7 @@ ProductTile TileOf(const ProductFacts& product, const KernelFacts& facts) {
   double best_ns = FastestParts(product, best, facts).ns;
   // Of equal times, those that wait for memory, that of the smaller tile, which has more blocks.
   for (const int64_t rows : {kGroupRows, 2 * kGroupRows}) {
-    for (int64_t columns = kMiddleSide; columns <= kMostGroupColumns; columns *= 2) {
+    for (int64_t columns = kMiddleSide; columns <= kMaxGroupColumns; columns *= 2) {
       const ProductTile tile = WarpGroupTile(product, rows, columns);
       const double ns = FastestParts(product, tile, facts).ns;
       if (ns >= best_ns) continue;
@@ -393,8 +393,8 @@ bool IsOwnDotFaster(const HloInstruction& dot, const KernelFacts& facts) {
   // A block waits for a strip at a time, and two share a multiprocessor.
   const int64_t parts = PartsOf(product, tile, facts);
   const double blocks = static_cast<double>(product.batch * repeats[0] * repeats[1] * parts),
-               most_blocks = static_cast<double>(kBlocksOfMultiprocessor * machine.multiprocessors),
-               waiting = std::min(blocks, most_blocks) * strip_bytes;
+               max_blocks = static_cast<double>(kBlocksOfMultiprocessor * machine.multiprocessors),
+               waiting = std::min(blocks, max_blocks) * strip_bytes;
   const double bytes_per_ns = std::min(machine.bytes_per_ns, waiting / machine.latency_ns);
   const double own_ns =
       std::max(own / bytes_per_ns,
@@ -420,7 +420,8 @@ DotFusionOptions DotFusionFor(const KernelFacts& facts) {
     const int64_t tiles = operand == 0 ? CeilDiv(product.columns, tile.columns) : CeilDiv(product.rows, tile.rows);
     if (tiles > 1 && IsExpensiveToRepeat(producer)) return false;
     // A thread computes all operands of a concatenation and selects one.
-    if (producer.opcode() == HloOpcode::kConcatenate && producer.operand_count() > kMostConcatenated) return false;
+    if (producer.opcode() == HloOpcode::kConcatenate && producer.operand_count() > kMaxConcatenatedFactors)
+      return false;
     int64_t read = 0;
     for (const HloInstruction* input : producer.operands())
       read += ShapeUtil::ElementsIn(input->shape()) > 1 ? ShapeUtil::ByteSizeOf(input->shape()) : 0;

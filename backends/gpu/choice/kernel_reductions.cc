@@ -20,9 +20,9 @@ constexpr int64_t kShort = 8;
 // Longer rows have a block each: 32 elements for each lane of a warp.
 constexpr int64_t kWarpRow = 1024;
 // Elements of a row that a thread holds for one reduction, which a loop reads as fast.
-constexpr int64_t kMostOfReduction = 16;
+constexpr int64_t kMaxOfReduction = 16;
 // Of what a block reads of its row: those of a block a multiprocessor fit into the second cache, of 40 MB or more.
-constexpr int64_t kMostStreamedBytes = 256 << 10;
+constexpr int64_t kMaxStreamedBytes = 256 << 10;
 // The minimum size of a part of a row: eight elements for each thread of its block. Of a column: four for each of eight
 // strips, so that loads outnumber the steps of the combination.
 constexpr int64_t kMinPart = 2048, kMinColumnPart = 32;
@@ -30,7 +30,7 @@ constexpr int64_t kMinPart = 2048, kMinColumnPart = 32;
 constexpr int64_t kColumnLanes = kWarp;
 
 // Rows of a part, of which each leaves a value for each column; and where they are few for a device.
-constexpr int64_t kWantedPartRows = 32, kLeastPartRows = 8;
+constexpr int64_t kWantedPartRows = 32, kMinPartRows = 8;
 constexpr int64_t kMultiprocessors = GpuMachine().multiprocessors;
 
 // Lines of a scan up to this length have one warp each.
@@ -94,7 +94,7 @@ KernelConfig ChooseColumns(const Reduction& r, int64_t group) {
 int64_t RowPartsOf(const RowPlan& plan) {
   const int64_t all = CeilDiv(plan.space.rows, plan.BlockRows());
   const int64_t wanted = std::clamp(plan.space.rows / kWantedPartRows,
-                                    std::min(kMultiprocessors, plan.space.rows / kLeastPartRows), 2 * kMultiprocessors);
+                                    std::min(kMultiprocessors, plan.space.rows / kMinPartRows), 2 * kMultiprocessors);
   return std::min(all, wanted);
 }
 
@@ -149,7 +149,7 @@ std::optional<KernelConfig> ChooseStreamedRows(const HloInstruction& instruction
     if (plan->space.IsFull(operand->shape()))
       row_bytes += plan->space.columns * PrimitiveTypeByteSize(operand->shape().element_type());
   }
-  if (row_bytes == 0 || row_bytes > kMostStreamedBytes) return std::nullopt;
+  if (row_bytes == 0 || row_bytes > kMaxStreamedBytes) return std::nullopt;
   // Kernels for the reductions, of which two levels may be one (one-pass-reductions), and for the results: they compute
   // the same, on all multiprocessors.
   const GpuMachine machine;
@@ -176,7 +176,7 @@ absl::StatusOr<KernelConfig> ChooseReduction(const HloInstruction& instruction, 
   // Rows in registers, unless they are so few that their parts need blocks of their own.
   if (kWantedThreads / kBlockSize / r.rows < 2 || r.columns < 2 * kMinPart) {
     std::optional<KernelConfig> rows = ChooseRegisterRows(instruction, facts);
-    if (rows.has_value() && rows->width * rows->tile[2] <= kMostOfReduction) return *std::move(rows);
+    if (rows.has_value() && rows->width * rows->tile[2] <= kMaxOfReduction) return *std::move(rows);
   }
   // A reduction of what others leave, all in one kernel.
   if (std::optional<KernelConfig> rows = ChooseStreamedRows(instruction, facts);

@@ -16,7 +16,7 @@ namespace hilo::gpu {
 namespace {
 
 // Instructions of an epilogue, and what is looked at before them.
-constexpr size_t kMostOfEpilogue = 32, kMaxAncestors = 64;
+constexpr size_t kMaxOfEpilogue = 32, kMaxAncestors = 64;
 
 // Returns true if `instruction` waits for one of `members`, as far as its nearest producers show: what fuses checks it.
 bool WaitsFor(const HloInstruction& instruction, const absl::flat_hash_set<const HloInstruction*>& members) {
@@ -108,7 +108,7 @@ std::optional<Epilogue> EpilogueOf(const HloInstruction& dot, bool sums_integers
       if (inside.contains(user) || !IsElementwise(user->opcode()) || user->HasControlDependencies() ||
           !ShapeUtil::SameDimensions(user->shape(), dot.shape()))
         continue;
-      if (members.size() == kMostOfEpilogue) return std::nullopt;
+      if (members.size() == kMaxOfEpilogue) return std::nullopt;
       // Such as the deviations from a mean of the products.
       if (absl::c_any_of(user->operands(), [&](const HloInstruction* operand) {
             return !inside.contains(operand) && WaitsFor(*operand, inside);

@@ -96,7 +96,7 @@ class Deferral {
     result_.push_back(instruction);
     if (IsCollective(*instruction)) {
       in_flight_[instruction] =
-          static_cast<double>(std::max(options_.least_bytes, options_.bytes_per_byte * BytesOf(instruction->shape())));
+          static_cast<double>(std::max(options_.min_bytes, options_.bytes_per_byte * BytesOf(instruction->shape())));
       return;
     }
     if (in_flight_.empty()) return;

@@ -13,7 +13,7 @@ struct OverlapOptions {
   // A byte of a collective takes as long as this many bytes of the device's own work ...
   int64_t bytes_per_byte = 10;
   // ... and each collective takes at least as long as this many.
-  int64_t least_bytes = int64_t{64} << 20;
+  int64_t min_bytes = int64_t{64} << 20;
   // At most this many instructions are deferred at a time.
   int64_t max_deferred = 256;
 };

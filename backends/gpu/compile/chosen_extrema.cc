@@ -18,7 +18,7 @@ namespace hilo::gpu {
 namespace {
 
 // Users of an array that are looked at.
-constexpr size_t kMostArrayUsers = 32;
+constexpr size_t kMaxArrayUsers = 32;
 
 // Returns true for a reduction of one array, by any computation, that its elements do not wait for: a softmax is in one
 // kernel with its maximum.
@@ -32,7 +32,7 @@ bool IsReadByRowsAlone(const HloInstruction& reduce) {
 // Returns the reduction that chooses what `reduce` computes; null: there is none.
 HloInstruction* ChoiceFor(const HloInstruction& reduce) {
   if (reduce.opcode() != HloOpcode::kReduce || reduce.operand_count() != 2 || !reduce.operand(1)->IsConstant() ||
-      reduce.HasControlDependencies() || reduce.operand(0)->users().size() > kMostArrayUsers ||
+      reduce.HasControlDependencies() || reduce.operand(0)->users().size() > kMaxArrayUsers ||
       !IsReadByRowsAlone(reduce))
     return nullptr;
   const std::optional<HloOpcode> op = ReductionOp(*reduce.called_computation());

@@ -18,7 +18,7 @@ namespace {
 
 // How many times as large the scaled factor is at least, and its least bytes: of fewer the kernel takes no longer than
 // its launch.
-constexpr int64_t kLeastRatio = 4, kLeastScaledBytes = int64_t{1} << 20;
+constexpr int64_t kMinRatio = 4, kMinScaledBytes = int64_t{1} << 20;
 
 // Returns true if the array is in memory as it is; what computes others for one user alone scales them, too.
 bool IsInMemoryAnyway(const HloInstruction& array) {
@@ -39,8 +39,8 @@ std::optional<Scaled> ScaledOf(const HloInstruction& dot) {
     if (product->opcode() != HloOpcode::kMultiply || product->users().size() != 1 || product->IsRoot() ||
         product->HasControlDependencies() || !MayScaleOther(product->shape().element_type()) ||
         !ShapeUtil::SameElementType(product->shape(), other->shape()) ||
-        ShapeUtil::ByteSizeOf(product->shape()) < kLeastScaledBytes ||
-        ShapeUtil::ElementsIn(product->shape()) < kLeastRatio * ShapeUtil::ElementsIn(other->shape()))
+        ShapeUtil::ByteSizeOf(product->shape()) < kMinScaledBytes ||
+        ShapeUtil::ElementsIn(product->shape()) < kMinRatio * ShapeUtil::ElementsIn(other->shape()))
       continue;
     for (int64_t j = 0; j < 2; ++j) {
       HloInstruction* const repeated = product->operand(j);

@@ -22,7 +22,7 @@ namespace {
 
 // Terms of a sum; rows or columns, for each of which a loop makes the other factor again; results from which on
 // products are worth a loop of their own, and so may be in others.
-constexpr int64_t kFewTerms = 9, kFewColumns = 4, kLeastResults = 4096;
+constexpr int64_t kFewTerms = 9, kFewColumns = 4, kMinResults = 4096;
 // Elements of a factor of which parts are too small for loops.
 constexpr int64_t kSmallFactor = 1024;
 
@@ -38,7 +38,7 @@ bool HasFewTerms(const HloInstruction& dot) {
     return true;
   };
   return is_in_order(lhs.batch) && is_in_order(rhs.batch) && terms >= 1 && terms <= kFewTerms &&
-         columns <= kFewColumns && ShapeUtil::ElementsIn(dot.shape()) >= kLeastResults;
+         columns <= kFewColumns && ShapeUtil::ElementsIn(dot.shape()) >= kMinResults;
 }
 
 // Returns the factor `operand`, of `side`, of term `k`, as an array of `shape` whose dimensions from `first_free` on

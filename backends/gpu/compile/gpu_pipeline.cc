@@ -29,7 +29,7 @@ namespace hilo::gpu {
 namespace {
 
 // Any number whose rows fit into registers.
-constexpr int64_t kMostRowReductions = 128;
+constexpr int64_t kMaxRowReductions = 128;
 // Elements of a sum that one block would read for too long.
 constexpr int64_t kLongSum = int64_t{1} << 18;
 
@@ -64,7 +64,7 @@ PassList AttentionPasses(const PipelineContext& context) {
         [kernels](const ScoreGrid& grid, absl::Span<const ScoreGrid> parts) {
           return TakesScoreGrid(grid, parts, kernels);
         },
-        kMostGridFeatures);
+        kMaxGridFeatures);
   };
   PassList passes;
   if (!context.strict) {
@@ -95,7 +95,7 @@ PassList RewritePasses(const PipelineContext& context) {
                       // After the last simplifier, which would cut parts out of small factors.
                       MakeDotTerms(), MakeComponentSeparation(), MakeDce(), MakeSumFactors(), MakeChosenExtrema(),
                       // Before sums to one number are in parts.
-                      MakeOnePassReductions(IsSumToScalar), MakeReductionSplit(/*most_results=*/1, IsLongSum));
+                      MakeOnePassReductions(IsSumToScalar), MakeReductionSplit(/*max_results=*/1, IsLongSum));
 }
 
 // Products and convolutions: the library's first, as own kernels take those that it leaves.
@@ -114,23 +114,23 @@ PassList ProductPasses(const PipelineContext& context) {
 // Reductions, and rows with what is computed from them: the kernels that hold the most of the graph first.
 PassList ReductionPasses(const PipelineContext& context) {
   const KernelFacts& kernels = context.kernels;
-  const auto pairs = [&](int64_t least_reductions) {
-    return MakePairFusion(context.target, context.strict, context.instructions_per_byte, least_reductions);
+  const auto pairs = [&](int64_t min_reductions) {
+    return MakePairFusion(context.target, context.strict, context.instructions_per_byte, min_reductions);
   };
-  RowFusionOptions rows{.most_reductions = kMostRowReductions,
+  RowFusionOptions rows{.max_reductions = kMaxRowReductions,
                         .accepts = [kernels](const HloInstruction& fusion) { return TakesRows(fusion, kernels); },
                         .separates_reads = true,
                         .repeats_producers = true,
                         .instructions_per_byte = context.instructions_per_byte};
   RowFusionOptions rows_and_columns = rows;
-  rows_and_columns.most_column_reductions = kMostColumnReductions;
+  rows_and_columns.max_column_reductions = kMaxColumnReductions;
   rows.separates_columns = true;
 
   PassList passes;
   // Two along one side of the pairs are one kernel; one along each side may be in a kernel of rows and columns.
-  passes.push_back(pairs(/*least_reductions=*/2));
+  passes.push_back(pairs(/*min_reductions=*/2));
   passes.push_back(MakeRowFusion(context.target, context.strict, std::move(rows_and_columns)));
-  passes.push_back(pairs(/*least_reductions=*/1));
+  passes.push_back(pairs(/*min_reductions=*/1));
   // Sums of columns are merged before the second kernels of rows, which may read what they no longer do; those of rows
   // after them, as they join other kernels of their rows.
   if (!context.strict) passes.push_back(MakeOnePassReductions(ReducesColumns));

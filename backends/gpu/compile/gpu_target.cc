@@ -13,13 +13,13 @@ namespace hilo::gpu {
 namespace {
 
 // Elements of a window that a thread combines as a part of a loop.
-constexpr int64_t kMostOfWindow = 64;
+constexpr int64_t kMaxOfWindow = 64;
 
 bool IsSmallWindow(const HloInstruction& reduce_window) {
   if (!reduce_window.shape().IsArray() || ScanWindowOf(reduce_window).has_value()) return false;
   int64_t elements = 1;
   for (const Window::Dimension& w : reduce_window.attrs<ReduceWindowAttrs>().window.dimensions) {
-    if (w.size > kMostOfWindow / elements) return false;
+    if (w.size > kMaxOfWindow / elements) return false;
     elements *= w.size;
   }
   return true;

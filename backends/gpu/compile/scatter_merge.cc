@@ -21,7 +21,7 @@
 namespace hilo::gpu {
 namespace {
 
-constexpr size_t kMostMerged = 16;
+constexpr size_t kMaxMerged = 16;
 
 // The first dimension of the indices, and that of the updates, along which updates follow each other.
 struct ListDimensions {
@@ -121,7 +121,7 @@ class ScatterMerge : public HloPass {
         if (seen.contains(*it) || !IsMergeable(**it)) continue;
         std::vector<HloInstruction*> chain = {*it};
         int64_t count = ShapeUtil::ElementsIn((*it)->operand(1)->shape());
-        while (chain.size() < kMostMerged) {
+        while (chain.size() < kMaxMerged) {
           HloInstruction* before = chain.back()->operand(0);
           if (before->IsRoot() || before->users().size() != 1 || !IsMergeable(*before) ||
               !AreList(*before, *chain.back()))

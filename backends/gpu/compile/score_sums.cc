@@ -28,13 +28,13 @@ namespace {
 // Elements of a sum from which on it may be worth a grid.
 constexpr int64_t kLongScoreSum = int64_t{1} << 16;
 // Instructions between such a sum and a product.
-constexpr size_t kMostBehindSum = 64;
+constexpr size_t kMaxBehindSum = 64;
 
 // Returns the product whose elements the sum's terms are computed from, one by one; null: none.
 const HloInstruction* ProductBehind(const HloInstruction& reduce) {
   std::vector<const HloInstruction*> work = {reduce.operand(0)};
   absl::flat_hash_set<const HloInstruction*> seen;
-  while (!work.empty() && seen.size() < kMostBehindSum) {
+  while (!work.empty() && seen.size() < kMaxBehindSum) {
     const HloInstruction* x = work.back();
     work.pop_back();
     if (!ShapeUtil::SameDimensions(x->shape(), reduce.operand(0)->shape()) || !seen.insert(x).second) continue;

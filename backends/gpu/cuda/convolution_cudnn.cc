@@ -130,7 +130,7 @@ class Maker {
 CudnnWork WorkOf(const ConvolutionDescriptor& convolution) {
   return {.text = convolution.ToString(),
           .make = [convolution](void* handle) { return Maker(convolution).Make(handle); },
-          .most_workspace_bytes = kConvolutionWorkspaceBytes,
+          .max_workspace_bytes = kConvolutionWorkspaceBytes,
           .allow_tf32 = convolution.type != F32 || convolution.allow_tf32};
 }
 

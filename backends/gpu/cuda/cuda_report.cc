@@ -8,12 +8,12 @@
 namespace hilo::gpu {
 
 std::string CudaDeviceReport(int device) {
-  constexpr int kMostAttributes = 256;
+  constexpr int kMaxAttributes = 256;
   std::string text;
   int value = 0;
   if (cudaDriverGetVersion(&value) == cudaSuccess) absl::StrAppend(&text, "driver_version ", value, "\n");
   if (cudaRuntimeGetVersion(&value) == cudaSuccess) absl::StrAppend(&text, "runtime_version ", value, "\n");
-  for (int attribute = 1; attribute < kMostAttributes; ++attribute) {
+  for (int attribute = 1; attribute < kMaxAttributes; ++attribute) {
     if (cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(attribute), device) == cudaSuccess)
       absl::StrAppend(&text, "attribute ", attribute, " ", value, "\n");
   }

@@ -90,8 +90,8 @@ absl::StatusOr<DeviceState*> StateOfDevice() {
 }
 
 bool IsWanted(const CudnnDescriptor& engine, const CudnnWork& work) {
-  constexpr int kMostNotes = 16;
-  const std::vector<int> notes = engine.Enums(kEngineNumericalNotes, kTypeNumericalNote, kMostNotes);
+  constexpr int kMaxNotes = 16;
+  const std::vector<int> notes = engine.Enums(kEngineNumericalNotes, kTypeNumericalNote, kMaxNotes);
   const auto has = [&](int note) { return absl::c_linear_search(notes, note); };
   if (has(kNoteNondeterministic)) return false;
   return work.allow_tf32 ||
@@ -100,13 +100,13 @@ bool IsWanted(const CudnnDescriptor& engine, const CudnnWork& work) {
 
 // Returns the code of a configuration from the heuristics; empty if it must not be used.
 std::string CodeOf(const CudnnDescriptor& config, const CudnnWork& work) {
-  constexpr int kMostKnobs = 64;
+  constexpr int kMaxKnobs = 64;
   const std::vector<CudnnDescriptor> engine = config.Descriptors(kEngineConfigEngine, kEngine, 1);
   if (engine.empty() || !IsWanted(engine[0], work)) return "";
   const std::vector<int64_t> index = engine[0].Ints(kEngineGlobalIndex);
   if (index.empty()) return "";
   std::string code = absl::StrCat("e", index[0]);
-  for (const CudnnDescriptor& knob : config.Descriptors(kEngineConfigKnobs, kKnobChoice, kMostKnobs)) {
+  for (const CudnnDescriptor& knob : config.Descriptors(kEngineConfigKnobs, kKnobChoice, kMaxKnobs)) {
     const std::vector<int> type = knob.Enums(kKnobChoiceType, kTypeKnobType, 1);
     const std::vector<int64_t> value = knob.Ints(kKnobChoiceValue);
     if (!type.empty() && !value.empty()) absl::StrAppend(&code, ",", type[0], "=", value[0]);
@@ -165,13 +165,13 @@ absl::StatusOr<std::vector<Plan>> RankedPlans(void* handle, const CudnnWork& wor
   HILO_ASSIGN_OR_RETURN(const CudnnGraph graph, work.make(handle));
   std::vector<Plan> plans;
   for (int mode : {kHeuristicA, kHeuristicFallback}) {
-    constexpr int kMostConfigs = 64;
+    constexpr int kMaxConfigs = 64;
     CudnnDescriptor heuristic(kEngineHeuristic);
     void* const graph_handle = graph.handle();
     heuristic.Refer(kHeuristicGraph, {&graph_handle, 1});
     heuristic.SetEnum(kHeuristicMode, kTypeHeurMode, mode);
     if (!heuristic.Finalize().ok()) continue;
-    for (const CudnnDescriptor& config : heuristic.Descriptors(kHeuristicResults, kEngineConfig, kMostConfigs)) {
+    for (const CudnnDescriptor& config : heuristic.Descriptors(kHeuristicResults, kEngineConfig, kMaxConfigs)) {
       const std::string code = CodeOf(config, work);
       if (code.empty() || absl::c_any_of(plans, [&](const Plan& plan) { return plan.algorithm.code == code; }))
         continue;
@@ -326,7 +326,7 @@ absl::Status CheckCudnnGraph(const CudnnWork& work) {
 absl::StatusOr<std::vector<LibraryAlgorithm>> CudnnAlgorithms(const CudnnWork& work, int most) {
   std::lock_guard<std::mutex> lock(DevicesMutex());
   HILO_ASSIGN_OR_RETURN(DeviceState * state, StateOfDevice());
-  HILO_ASSIGN_OR_RETURN(std::vector<Plan> plans, RankedPlans(state->handle, work, work.most_workspace_bytes, most));
+  HILO_ASSIGN_OR_RETURN(std::vector<Plan> plans, RankedPlans(state->handle, work, work.max_workspace_bytes, most));
   std::vector<LibraryAlgorithm> algorithms;
   for (Plan& plan : plans) {
     algorithms.push_back(plan.algorithm);

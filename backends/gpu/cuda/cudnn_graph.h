@@ -77,7 +77,7 @@ class CudnnGraph {
 struct CudnnWork {
   std::string text;
   std::function<absl::StatusOr<CudnnGraph>(void* handle)> make;
-  int64_t most_workspace_bytes = 0;
+  int64_t max_workspace_bytes = 0;
   // Allows engines that round f32 factors to tf32, or that are less exact because of Winograd's transforms.
   bool allow_tf32 = true;
 };

@@ -6,23 +6,23 @@ namespace hilo::gpu {
 namespace {
 
 constexpr int64_t kAlignment = 16;  // of the address and of strides
-constexpr int64_t kMostBox = 256, kMostSize = int64_t{1} << 32, kMostStride = int64_t{1} << 40;
+constexpr int64_t kMaxBox = 256, kMaxSize = int64_t{1} << 32, kMaxStride = int64_t{1} << 40;
 
 }  // namespace
 
 std::string TensorMap::Fault() const {
-  if (dimensions < 1 || dimensions > kMostTensorDimensions)
-    return absl::StrCat(dimensions, " dimensions, expected 1 to ", kMostTensorDimensions);
+  if (dimensions < 1 || dimensions > kMaxTensorDimensions)
+    return absl::StrCat(dimensions, " dimensions, expected 1 to ", kMaxTensorDimensions);
   if (element_bytes != 1 && element_bytes != 2 && element_bytes != 4 && element_bytes != 8)
     return absl::StrCat("elements of ", element_bytes, " bytes, expected 1, 2, 4 or 8");
   if (address == nullptr || reinterpret_cast<uintptr_t>(address) % kAlignment != 0)
     return absl::StrCat("an address that is not a multiple of ", kAlignment);
   for (int d = 0; d < dimensions; ++d) {
-    if (sizes[d] < 1 || sizes[d] > kMostSize)
+    if (sizes[d] < 1 || sizes[d] > kMaxSize)
       return absl::StrCat("size ", sizes[d], " of dimension ", d, ", expected 1 to 2^32");
-    if (box[d] < 1 || box[d] > kMostBox)
-      return absl::StrCat("a box of ", box[d], " elements of dimension ", d, ", expected 1 to ", kMostBox);
-    if (d > 0 && (strides[d] <= 0 || strides[d] % kAlignment != 0 || strides[d] >= kMostStride)) {
+    if (box[d] < 1 || box[d] > kMaxBox)
+      return absl::StrCat("a box of ", box[d], " elements of dimension ", d, ", expected 1 to ", kMaxBox);
+    if (d > 0 && (strides[d] <= 0 || strides[d] % kAlignment != 0 || strides[d] >= kMaxStride)) {
       return absl::StrCat("a stride of ", strides[d], " bytes of dimension ", d, ", expected a multiple of ",
                           kAlignment, " below 2^40");
     }

@@ -44,13 +44,13 @@ int64_t AlignmentOf(const BufferSlice& slice) {
 }
 
 // Names of a launch's instructions that are a part of its own.
-constexpr size_t kMostNames = 4;
+constexpr size_t kMaxNames = 4;
 
 std::string NameOf(absl::Span<const HloInstruction* const> instructions) {
   std::string name;
-  for (const HloInstruction* instruction : instructions.first(std::min(instructions.size(), kMostNames)))
+  for (const HloInstruction* instruction : instructions.first(std::min(instructions.size(), kMaxNames)))
     absl::StrAppend(&name, name.empty() ? "" : "_and_", instruction->name());
-  if (instructions.size() > kMostNames) absl::StrAppend(&name, "_and_", instructions.size() - kMostNames, "_more");
+  if (instructions.size() > kMaxNames) absl::StrAppend(&name, "_and_", instructions.size() - kMaxNames, "_more");
   return name;
 }
 

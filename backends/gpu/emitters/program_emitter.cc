@@ -20,7 +20,7 @@ namespace hilo::gpu {
 namespace {
 
 // A kernel's parameters have 32,764 bytes.
-constexpr size_t kMostArguments = 4095;
+constexpr size_t kMaxArguments = 4095;
 
 // Replaces what assemblers reject: characters, first ones that are no letters ("_" alone is no name), and PTX's
 // reserved word. Names that begin with "__nv_" are those of libdevice's functions, which the kernel may call.
@@ -130,8 +130,8 @@ void ProgramEmitter::NeedWorkspace(int64_t bytes) {
 // Value names are discarded, so the text of a kernel depends on its code alone.
 absl::StatusOr<int64_t> ProgramEmitter::AddKernel(absl::string_view name, std::unique_ptr<llvm::Module> module,
                                                   llvm::Function* function, size_t arguments, int block_size) {
-  if (arguments > kMostArguments) {
-    return Unimplemented(name, ": a kernel reads and writes at most ", kMostArguments,
+  if (arguments > kMaxArguments) {
+    return Unimplemented(name, ": a kernel reads and writes at most ", kMaxArguments,
                          " arrays, but this instruction wants ", arguments);
   }
   std::string error;

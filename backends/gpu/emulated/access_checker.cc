@@ -8,7 +8,7 @@
 namespace hilo::gpu {
 namespace {
 
-constexpr size_t kMostOfAKind = 4;
+constexpr size_t kMaxOfAKind = 4;
 // Addresses this far around the block's shared memory are reported as out-of-bounds accesses to it.
 constexpr int64_t kSharedMargin = 65536;
 constexpr int64_t kSector = 32, kBankBytes = 4;
@@ -68,7 +68,7 @@ AccessCount::Kind CountKind(AccessKind kind) {
 
 void LaunchReports::Add(const char* kind, std::string text) {
   const auto same = [&](const EmulatedReport& report) { return report.kind == kind; };
-  if (static_cast<size_t>(std::count_if(all_.begin(), all_.end(), same)) < kMostOfAKind)
+  if (static_cast<size_t>(std::count_if(all_.begin(), all_.end(), same)) < kMaxOfAKind)
     all_.push_back({kind, std::move(text)});
 }
 

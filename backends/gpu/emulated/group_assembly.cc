@@ -49,7 +49,7 @@ std::optional<int64_t> TensorCopyOf(llvm::StringRef assembly) {
   int64_t dimensions = 0;
   if (!assembly.consume_front("cp.async.bulk.tensor.") || assembly.consumeInteger(10, dimensions) ||
       !assembly.starts_with("d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {") || dimensions < 1 ||
-      dimensions > kMostTensorDimensions)
+      dimensions > kMaxTensorDimensions)
     return std::nullopt;
   return dimensions;
 }

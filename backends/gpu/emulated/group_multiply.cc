@@ -16,7 +16,7 @@
 namespace hilo::gpu {
 namespace {
 
-constexpr int kWarpRows = 16, kMostColumns = 256, kColumnStep = 8;
+constexpr int kWarpRows = 16, kMaxColumns = 256, kColumnStep = 8;
 constexpr int64_t kChunk = 16;  // bytes that swizzling moves together
 constexpr int64_t kLines = 8;   // of a pattern
 constexpr char kInstruction[] = "wgmma.mma_async.sync.aligned.m64n";
@@ -79,7 +79,7 @@ absl::StatusOr<GroupMultiplication> GroupMultiplication::Parse(absl::string_view
     result.type = type.type;
     found = true;
   }
-  if (!found || result.columns < kColumnStep || result.columns > kMostColumns || result.columns % kColumnStep != 0 ||
+  if (!found || result.columns < kColumnStep || result.columns > kMaxColumns || result.columns % kColumnStep != 0 ||
       shape.second != absl::StrCat(result.depth()))
     return unknown();
   const std::pair<absl::string_view, absl::string_view> rest = absl::StrSplit(parts.second, absl::MaxSplits("}, ", 1));

@@ -19,7 +19,7 @@ namespace hilo::gpu {
 inline constexpr int kGroupThreads = 128;  // of a warp group
 inline constexpr int kGroupRows = 64;
 // Words of a thread: two descriptors, then its sums.
-inline constexpr int kDescriptorWords = 4, kMostGroupWords = kDescriptorWords + 128;
+inline constexpr int kDescriptorWords = 4, kMaxGroupWords = kDescriptorWords + 128;
 
 struct GroupMultiplication {
   PrimitiveType type = BF16;  // of the factors; F32: as tf32

@@ -81,7 +81,7 @@ Value* KernelCode::Generic(Value* pointer) {
 
 Value* KernelCode::WarpWords(llvm::CallInst* call) { return WordsOf(call, &warp_words_, kMatrixWords); }
 
-Value* KernelCode::GroupWords(llvm::CallInst* call) { return WordsOf(call, &group_words_, kMostGroupWords); }
+Value* KernelCode::GroupWords(llvm::CallInst* call) { return WordsOf(call, &group_words_, kMaxGroupWords); }
 
 Value* KernelCode::WordsOf(llvm::CallInst* call, Value** memory, int count) {
   if (*memory != nullptr) return *memory;

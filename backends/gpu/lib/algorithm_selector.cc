@@ -98,7 +98,7 @@ absl::StatusOr<LibraryAlgorithm> AlgorithmSelector::SelectTuned(const LibraryWor
   const std::string key = absl::StrCat(device_.driver->properties().name, "\t", version, "\t", work.text);
   ReadFile();
   const auto it = known_.find(key);
-  if (it != known_.end() && (!it->second.ok() || it->second->workspace_bytes <= work.most_workspace_bytes))
+  if (it != known_.end() && (!it->second.ok() || it->second->workspace_bytes <= work.max_workspace_bytes))
     return it->second;
   absl::StatusOr<LibraryAlgorithm> best = FindFastest(*device_.driver, work);
   const FileSizeSignalHeld held;

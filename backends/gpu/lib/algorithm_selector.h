@@ -22,7 +22,7 @@ namespace hilo::gpu {
 // Properties of a descriptor that a selector needs.
 struct LibraryWork {
   std::string text;  // one line that identifies it
-  int64_t most_workspace_bytes = 0;
+  int64_t max_workspace_bytes = 0;
   // Returns what algorithms' codes depend on, other than the chip.
   std::function<absl::StatusOr<std::string>()> version;
   // Returns between one and `most` algorithms, the library's first choice first.

@@ -288,7 +288,7 @@ LibraryWork ConvolutionWork(const LibraryDevice& device, const ConvolutionDescri
   const int64_t bytes = PrimitiveTypeByteSize(convolution.type),
                 result_bytes = convolution.ElementsOfResult() * PrimitiveTypeByteSize(convolution.result_type);
   return {.text = convolution.ToString(),
-          .most_workspace_bytes = kConvolutionWorkspaceBytes,
+          .max_workspace_bytes = kConvolutionWorkspaceBytes,
           .version = [device] { return LibraryVersion(device); },
           .algorithms = [device, convolution](int most) { return ConvolutionAlgorithms(device, convolution, most); },
           .array_bytes = {convolution.ElementsOfLhs() * bytes, convolution.ElementsOfRhs() * bytes, result_bytes,

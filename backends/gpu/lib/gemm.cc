@@ -247,7 +247,7 @@ absl::StatusOr<std::vector<LibraryAlgorithm>> GemmAlgorithms(const LibraryDevice
 LibraryWork GemmWork(const LibraryDevice& device, const GemmDescriptor& gemm) {
   const GemmBytes bytes = BytesOfGemm(gemm);
   return {.text = gemm.ToString(),
-          .most_workspace_bytes = kGemmWorkspaceBytes,
+          .max_workspace_bytes = kGemmWorkspaceBytes,
           .version = [device] { return GemmLibraryVersion(device); },
           .algorithms = [device, gemm](int most) { return GemmAlgorithms(device, gemm, most); },
           .array_bytes = {bytes.a, bytes.b, bytes.d, bytes.bias},

@@ -84,8 +84,8 @@ class Reading {
  private:
   // Bounds sizes so that sums and products of window and sizes cannot overflow.
   bool IsOfModestSize() const {
-    constexpr size_t kMostDimensions = 3;
-    if (window_.size() > kMostDimensions) return false;
+    constexpr size_t kMaxDimensions = 3;
+    if (window_.size() > kMaxDimensions) return false;
     for (const Shape* shape : {&lhs_, &rhs_, &result_}) {
       for (int64_t size : shape->dimensions()) {
         if (size < 1 || size > INT32_MAX) return false;

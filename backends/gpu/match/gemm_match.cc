@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kMaxSteps = 16;
 // Matrices of fewer columns are transposed into one instead.
-constexpr int64_t kLeastColumns = 16;
+constexpr int64_t kMinColumns = 16;
 
 struct Axis {
   int64_t size;
@@ -273,9 +273,9 @@ class GemmEpilogueMatcher {
   }
   // Collects the instructions from which `root` is computed, back to x, operands first.
   static bool Collect(const HloInstruction* root, const HloInstruction* x, std::vector<const HloInstruction*>* inside) {
-    constexpr size_t kMost = 32;
+    constexpr size_t kMax = 32;
     std::vector<const HloInstruction*> found = {root};
-    for (size_t i = 0; i < found.size() && found.size() < kMost; ++i) {
+    for (size_t i = 0; i < found.size() && found.size() < kMax; ++i) {
       for (const HloInstruction* operand : found[i]->operands()) {
         if (operand != x && !operand->IsConstant() && !absl::c_linear_search(found, operand)) found.push_back(operand);
       }
@@ -289,7 +289,7 @@ class GemmEpilogueMatcher {
     for (HloInstruction* instruction : root->parent()->MakePostOrder()) {
       if (is_inside(instruction)) inside->push_back(instruction);
     }
-    return found.size() < kMost;
+    return found.size() < kMax;
   }
 
   // Fuses the rounding of an f32 result to the factors' type.
@@ -321,7 +321,7 @@ std::optional<GemmMatch> MatchInto(const HloInstruction& dot, const std::vector<
     axes.m.erase(axes.m.begin());
   }
   if (axes.n.size() == 2) {
-    if (axes.n.back().size < kLeastColumns) return std::nullopt;
+    if (axes.n.back().size < kMinColumns) return std::nullopt;
     Add(axes.batch, axes.n.front());
     axes.n.erase(axes.n.begin());
   }

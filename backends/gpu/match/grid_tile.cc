@@ -41,7 +41,7 @@ void AddNeeded(const ScoreGrid& grid, GridPass* pass) {
 }
 
 // Steps of a walk over the factors of a sum's terms, which are a graph.
-constexpr size_t kMostTermSteps = 64;
+constexpr size_t kMaxTermSteps = 64;
 
 // The number of reductions, one after the other, that members need.
 using Depths = absl::flat_hash_map<const HloInstruction*, size_t>;
@@ -81,7 +81,7 @@ SumTerms TermsOf(const ScoreGrid& grid, const HloInstruction* sum) {
   for (size_t step = 0; !work.empty(); ++step) {
     const HloInstruction* x = work.back();
     work.pop_back();
-    const bool is_open = step < kMostTermSteps && grid.Has(x) && x->shape().element_type() == F32;
+    const bool is_open = step < kMaxTermSteps && grid.Has(x) && x->shape().element_type() == F32;
     if (is_open && x->opcode() == HloOpcode::kMultiply) {
       for (const HloInstruction* operand : x->operands()) {
         if (IsLineFactor(grid, operand, side)) {

@@ -15,24 +15,24 @@ namespace {
 
 // Elements of each array per thread; fewer where the code of each is long, as code and registers grow with both. Code
 // sizes are those of the cost model, 3 for an addition.
-constexpr int64_t kMostElements = 16;
+constexpr int64_t kMaxElements = 16;
 constexpr int64_t kLongCode = 144, kVeryLongCode = 384, kManyArrays = 3;
-constexpr int64_t kMostThreads = 1024, kWarp = 32;
+constexpr int64_t kMaxThreads = 1024, kWarp = 32;
 // The largest blocks have 64 registers a thread, which hold twice as many elements if little is computed from them: a
 // cross entropy of 32,000 columns does not spill, one of two distributions does, and if they hold one value of each
 // element from one reduction to the next, and load no other array once they hold it.
-constexpr int64_t kMostCodeOfLongRows = 96, kMostHeldOfLongRows = 1;
-constexpr int64_t kGroupBytes = 16, kMostInGroup = 8;
+constexpr int64_t kMaxCodeOfLongRows = 96, kMaxHeldOfLongRows = 1;
+constexpr int64_t kGroupBytes = 16, kMaxInGroup = 8;
 constexpr int64_t kBlock = 256;
 // With reductions across the rows a multiprocessor has one or two blocks, which must keep enough rows in flight, and
 // leave a thread 128 registers.
 constexpr int64_t kColumnBlock = 512;
 // Fewer rows are not worth parts.
-constexpr int64_t kLeastRowsInParts = 64;
+constexpr int64_t kMinRowsInParts = 64;
 // Of what the threads of a block combine of columns in shared memory.
-constexpr int64_t kMostColumnBytes = 40 << 10;
+constexpr int64_t kMaxColumnBytes = 40 << 10;
 // Shorter rows that do not fit into registers are so much code that it is better not computed again.
-constexpr int64_t kLeastStreamedColumns = 8192;
+constexpr int64_t kMinStreamedColumns = 8192;
 
 int64_t PowerOfTwoFrom(int64_t value) {
   int64_t power = 1;
@@ -48,7 +48,7 @@ struct Demand {
   int64_t late = 0;       // full arrays that nothing needs before the first reductions are there
   int64_t widest = 1;     // bytes of an element
   int64_t columns = 0;    // values of a column that are kept from row to row
-  int64_t group = kMostInGroup;
+  int64_t group = kMaxInGroup;
 
   void AddArray(const Shape& shape, const RowSpace& space, bool in_memory = true) {
     if (!space.IsFull(shape)) return;
@@ -62,11 +62,11 @@ struct Demand {
 };
 
 bool ChooseThreads(const Demand& demand, RowPlan* plan) {
-  int64_t most = kMostElements;
+  int64_t most = kMaxElements;
   if (demand.code_size > kLongCode || demand.arrays > kManyArrays) most /= 2;
   if (demand.code_size > kVeryLongCode || demand.widest > 4) most /= 2;
   const int64_t columns = plan->space.columns;
-  if (columns > most * kMostThreads && demand.code_size <= kMostCodeOfLongRows && demand.held <= kMostHeldOfLongRows &&
+  if (columns > most * kMaxThreads && demand.code_size <= kMaxCodeOfLongRows && demand.held <= kMaxHeldOfLongRows &&
       demand.late == 0)
     most *= 2;
   int64_t group = std::clamp<int64_t>(kGroupBytes / demand.widest, 1, demand.group);
@@ -82,7 +82,7 @@ bool ChooseThreads(const Demand& demand, RowPlan* plan) {
     groups *= 2;
   }
   while (threads > groups) threads /= 2;
-  if (threads > kMostThreads) return false;
+  if (threads > kMaxThreads) return false;
   plan->threads = threads;
   plan->group = group;
   plan->groups = (groups + threads - 1) / threads;
@@ -149,8 +149,8 @@ bool KeepsColumns(const RowPlan& plan) {
   int64_t bytes = 0;
   for (const HloInstruction* reduce : plan.columns)
     bytes += plan.space.columns * std::max(4, PrimitiveTypeByteSize(reduce->shape().element_type()));
-  return plan.space.rows >= kLeastRowsInParts && plan.block == kColumnBlock &&
-         (plan.BlockRows() == 1 || bytes <= kMostColumnBytes);
+  return plan.space.rows >= kMinRowsInParts && plan.block == kColumnBlock &&
+         (plan.BlockRows() == 1 || bytes <= kMaxColumnBytes);
 }
 
 }  // namespace
@@ -166,13 +166,12 @@ std::optional<RowPlan> PlanRows(const HloInstruction* instruction, bool strict) 
 
 std::optional<RowPlan> PlanStreamedRows(const HloInstruction* instruction, bool strict) {
   std::optional<RowGroup> group = RowGroupOf(*instruction, strict);
-  if (!group.has_value() || !group->columns.empty() || group->space.columns < kLeastStreamedColumns)
-    return std::nullopt;
+  if (!group.has_value() || !group->columns.empty() || group->space.columns < kMinStreamedColumns) return std::nullopt;
   RowPlan plan{*std::move(group)};
   const Demand demand = DemandOf(*instruction, plan);
   plan.group = std::clamp<int64_t>(kGroupBytes / demand.widest, 1, demand.group);
   while (plan.space.columns % plan.group != 0) plan.group /= 2;
-  plan.threads = std::min(kMostThreads, PowerOfTwoFrom(plan.space.columns / plan.group / 2 + 1));
+  plan.threads = std::min(kMaxThreads, PowerOfTwoFrom(plan.space.columns / plan.group / 2 + 1));
   plan.block = plan.threads;
   plan.groups = 0;
   return plan;

@@ -22,7 +22,7 @@ struct RowPlan : RowGroup {
   bool IsStreamed() const { return groups == 0; }
 };
 // Reductions across the rows of one kernel: two of a layer norm's gradient, one of its other forms.
-inline constexpr int64_t kMostColumnReductions = 3;
+inline constexpr int64_t kMaxColumnReductions = 3;
 // Returns nullopt if the instruction has no such kernel, or if its rows do not fit into registers.
 std::optional<RowPlan> PlanRows(const HloInstruction* instruction, bool strict);
 // Plans a kernel whose blocks go through their row again for each level of reductions and for the results: `groups` is

@@ -13,9 +13,9 @@ namespace hilo::gpu {
 namespace {
 
 // Up to here all whole numbers are F32; and are integers of 32 bits, with a bit to spare.
-constexpr double kMostFloat = 1 << 24, kMostNumber = 1 << 30;
+constexpr double kMaxFloat = 1 << 24, kMaxNumber = 1 << 30;
 // Arrays of whole numbers have few sources.
-constexpr size_t kMostSources = 32;
+constexpr size_t kMaxSources = 32;
 // Whose results have the elements of their operand.
 constexpr OpcodeSet kMoves = {HloOpcode::kBroadcast, HloOpcode::kCopy, HloOpcode::kReshape, HloOpcode::kSlice,
                               HloOpcode::kTranspose};
@@ -46,7 +46,7 @@ std::optional<double> LargestWholeNumber(const HloInstruction* array, const HloI
   std::vector<const HloInstruction*> arrays = {array};
   double largest = 0;
   for (size_t i = 0; i < arrays.size(); ++i) {
-    if (arrays.size() > kMostSources) return std::nullopt;
+    if (arrays.size() > kMaxSources) return std::nullopt;
     const HloInstruction* source = FusedOperand(arrays[i], kernel);
     int64_t leaf = 0;
     if (source->opcode() == HloOpcode::kGetTupleElement) {
@@ -132,7 +132,7 @@ bool IsSumOfWholeNumbers(const Scatter& s) {
   const std::optional<double> first = LargestWholeNumber(s.scatter->operand(0), s.instruction),
                               most = LargestWholeNumber(s.scatter->operand(2), s.instruction);
   return first == 0.0 && most.has_value() &&
-         *most * static_cast<double>(ShapeUtil::ElementsIn(s.updates)) <= (type == F32 ? kMostFloat : kMostNumber);
+         *most * static_cast<double>(ShapeUtil::ElementsIn(s.updates)) <= (type == F32 ? kMaxFloat : kMaxNumber);
 }
 
 bool AreSameOrDisjoint(const Scatter& s) {

@@ -14,7 +14,7 @@
 namespace hilo::gpu {
 namespace {
 
-constexpr int kMostAlgorithms = 32;
+constexpr int kMaxAlgorithms = 32;
 
 // Square ones, and those of a transformer's layer.
 std::vector<LibraryWork> Products(const LibraryDevice& device) {
@@ -76,7 +76,7 @@ std::string Algorithms(const GpuDriver& driver, const std::vector<LibraryWork>& 
   for (const LibraryWork& work : all) {
     const absl::StatusOr<std::string> version = work.version();
     const absl::StatusOr<std::vector<LibraryAlgorithm>> algorithms =
-        version.ok() ? work.algorithms(kMostAlgorithms) : version.status();
+        version.ok() ? work.algorithms(kMaxAlgorithms) : version.status();
     const std::string start =
         absl::StrCat(driver.properties().name, "\t", version.value_or("none"), "\t", work.text, "\t");
     if (!algorithms.ok()) absl::StrAppend(&text, start, algorithms.status().ToString(), "\n");

@@ -24,7 +24,7 @@ void Renew(ThunkReader& in, const LibraryWork& work, SelectedAlgorithm* selected
     selected->status = choice.status();
   }
   const int64_t bytes = selected->choice.algorithm.workspace_bytes;
-  if (in.Require(bytes <= work.most_workspace_bytes, absl::StrCat(work.most_workspace_bytes, " bytes of workspace")))
+  if (in.Require(bytes <= work.max_workspace_bytes, absl::StrCat(work.max_workspace_bytes, " bytes of workspace")))
     in.NeedWorkspace(bytes);
 }
 

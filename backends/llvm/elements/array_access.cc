@@ -29,9 +29,9 @@ std::vector<int> Interleave(int width, int vectors = 2) {
 // Lanes of 8 and 16 bits from which on masked accesses without AVX-512 are loops over the active lanes: LLVM would test
 // and access every lane in blocks of its own. A median of five u8[20000] compiles in 670 ms with those and in 83 with
 // loops.
-constexpr int kLeastLoopedLanes = 8;
+constexpr int kMinLoopedLanes = 8;
 bool IsAccessedInLoop(const TargetTraits& target, int64_t bytes, int lanes, llvm::Value* mask) {
-  return !target.has_avx512 && bytes <= 2 && lanes >= kLeastLoopedLanes && !llvm::isa<llvm::Constant>(mask);
+  return !target.has_avx512 && bytes <= 2 && lanes >= kMinLoopedLanes && !llvm::isa<llvm::Constant>(mask);
 }
 
 // Emits a loop of `body`, which adds no blocks, over the numbers of the active lanes.
@@ -162,16 +162,15 @@ void AppendMerged(llvm::IRBuilder<>& b, const ColumnRows& left, const ColumnRows
 }
 
 // Columns from which merging them pays: of 6 columns the code compiles in 1.04 times the time.
-constexpr size_t kLeastMerged = 8;
+constexpr size_t kMinMerged = 8;
 
 // Returns vectors of as many adjacent columns as are a power of two: each is made in log2(columns) steps, and a row of
-// the result then comes from few vectors. Fewer than kLeastMerged columns stay vectors of their own.
+// the result then comes from few vectors. Fewer than kMinMerged columns stay vectors of their own.
 std::vector<ColumnRows> MergedColumns(llvm::IRBuilder<>& b, absl::Span<llvm::Value* const> columns, int width) {
   std::vector<ColumnRows> vectors;
   for (size_t first = 0; first < columns.size();) {
-    const size_t group = columns.size() < kLeastMerged
-                             ? 1
-                             : std::min(absl::bit_floor(columns.size() - first), static_cast<size_t>(width));
+    const size_t group =
+        columns.size() < kMinMerged ? 1 : std::min(absl::bit_floor(columns.size() - first), static_cast<size_t>(width));
     // In the order of columns, then rows: each half of a level merges with the other half.
     std::vector<ColumnRows> level;
     for (size_t c = first; c < first + group; ++c) level.push_back({columns[c], 0, static_cast<int>(c), 1});

@@ -18,7 +18,7 @@ namespace {
 using Dims = std::vector<LaneIndex>;
 
 // Instructions between a concatenation and the array whose parts it puts together.
-constexpr int kMostMoves = 256;
+constexpr int kMaxMoves = 256;
 
 // Returns the parameter of a fusion of which `moved` has parts, by slices, reshapes and concatenations; null if there
 // is no such one. `budget`: instructions that may be visited.
@@ -156,7 +156,7 @@ class Movement {
   absl::StatusOr<ElementValue> Concatenate() {
     const int64_t dimension = instruction_.attrs<ConcatenateAttrs>().dimensions[0];
     const Dims dims = index_.Dims(context_);
-    int budget = kMostMoves;
+    int budget = kMaxMoves;
     // Two sources are a branch that LLVM makes a choice of addresses.
     const HloInstruction* array = instruction_.operand_count() > 2 ? OnlyArrayOf(&instruction_, &budget) : nullptr;
     if (array != nullptr && array->parent()->IsFusion() && dims[dimension].IsUniform() &&
@@ -297,7 +297,7 @@ class Movement {
     std::optional<Dims> on_true = SourceOfPart(concatenate, dims, starts, first, middle);
     const std::optional<Dims> on_false = SourceOfPart(concatenate, std::move(dims), starts, middle, last);
     if (!on_true || !on_false) return std::nullopt;
-    int budget = kMostMoves;
+    int budget = kMaxMoves;
     const Shape& array = OnlyArrayOf(&concatenate, &budget)->shape();
     for (size_t i = 0; i < on_true->size(); ++i) {
       const std::optional<LaneIndex> chosen =

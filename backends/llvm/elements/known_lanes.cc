@@ -20,10 +20,10 @@ std::optional<std::vector<int>> ActiveLanes(llvm::Value* mask, int lanes) {
 }
 
 std::vector<int> PossibleLanes(llvm::Value* mask, int lanes) {
-  constexpr size_t kMostConditions = 16;
+  constexpr size_t kMaxConditions = 16;
   std::vector<llvm::Value*> conditions = {mask};
   std::vector<bool> possible(static_cast<size_t>(lanes), true);
-  for (size_t next = 0; next < conditions.size() && next < kMostConditions; ++next) {
+  for (size_t next = 0; next < conditions.size() && next < kMaxConditions; ++next) {
     auto* both = llvm::dyn_cast<llvm::BinaryOperator>(conditions[next]);
     if (both != nullptr && both->getOpcode() == llvm::Instruction::And)
       conditions.insert(conditions.end(), both->op_begin(), both->op_end());

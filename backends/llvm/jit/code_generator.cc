@@ -63,7 +63,7 @@ void LimitSearches() {
 }
 
 // Instructions of a module after which the passes are released with their memory.
-constexpr size_t kMostInstructionsToReuse = 20000;
+constexpr size_t kMaxInstructionsToReuse = 20000;
 
 // Passes, by the names that they report, that change nothing in the code of our emitters.
 const absl::flat_hash_set<absl::string_view>& PassesWithoutWork() {
@@ -256,12 +256,12 @@ class IdleGenerators {
 
   // Keeps the generators that were returned last.
   void Return(std::unique_ptr<CodeGenerator> generator) {
-    constexpr size_t kMost = 16;
+    constexpr size_t kMax = 16;
     if (!generator->reusable_) return;
     std::unique_ptr<CodeGenerator> dropped;
     std::lock_guard<std::mutex> lock(mutex_);
     generators_.push_back(std::move(generator));
-    if (generators_.size() <= kMost) return;
+    if (generators_.size() <= kMax) return;
     dropped = std::move(generators_.front());
     generators_.erase(generators_.begin());
   }
@@ -324,7 +324,7 @@ absl::StatusOr<std::string> CodeGenerator::Emit(std::unique_ptr<Emitter>* emitte
   }
   std::vector<std::string> errors;
   module->getContext().setDiagnosticHandler(std::make_unique<DiagnosticRecorder>(&errors));
-  reusable_ = reusable_ && module->getInstructionCount() <= kMostInstructionsToReuse;
+  reusable_ = reusable_ && module->getInstructionCount() <= kMaxInstructionsToReuse;
   std::string code;
   const absl::Status finished = CatchFatalErrors([&] { code = (*emitter)->Run(module, cancellation); });
   module->getContext().setDiagnosticHandler(nullptr);

@@ -32,7 +32,7 @@ namespace hilo::codegen {
 namespace {
 
 // Instructions of a loop's condition up to which it is copied to the front of the loop.
-constexpr unsigned kMostRotated = 64;
+constexpr unsigned kMaxRotated = 64;
 
 // Moves the condition of a loop to its end, and a copy of it to the front: what the condition and the body both compute
 // is then known to the next iteration. LLVM's own pass (llvm/Transforms/Scalar/LoopRotation.h) copies less.
@@ -44,7 +44,7 @@ class LoopRotation : public llvm::PassInfoMixin<LoopRotation> {
     if (results.MSSA != nullptr) memory.emplace(results.MSSA);
     const llvm::SimplifyQuery query(loop.getHeader()->getModule()->getDataLayout());
     if (!llvm::LoopRotation(&loop, &results.LI, &results.TTI, &results.AC, &results.DT, &results.SE,
-                            memory.has_value() ? &*memory : nullptr, query, /*RotationOnly=*/false, kMostRotated,
+                            memory.has_value() ? &*memory : nullptr, query, /*RotationOnly=*/false, kMaxRotated,
                             /*IsUtilMode=*/false))
       return llvm::PreservedAnalyses::all();
     llvm::PreservedAnalyses preserved = llvm::getLoopPassPreservedAnalyses();

@@ -44,7 +44,7 @@ llvm::Value* Widen(EmitterContext& context, llvm::Value* lanes) {
 }
 
 // Consecutive indices of more lanes than one register has of 32 bits are compared as bytes, if a byte counts them.
-constexpr int kMostWideLanes = 16, kMostByteLanes = 128;
+constexpr int kMaxWideLanes = 16, kMaxByteLanes = 128;
 
 uint64_t Bits(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
@@ -369,7 +369,7 @@ llvm::Value* LaneIndex::InRange(EmitterContext& context, int64_t low, int64_t hi
   llvm::IRBuilder<>& b = context.b();
   if (range_.low >= low && range_.high < high) return nullptr;
   if (high <= low || range_.high < low || range_.low >= high) return b.getFalse();
-  if (!arbitrary_ && stride_ == 1 && context.lanes.width > kMostWideLanes && context.lanes.width <= kMostByteLanes)
+  if (!arbitrary_ && stride_ == 1 && context.lanes.width > kMaxWideLanes && context.lanes.width <= kMaxByteLanes)
     return LanesInRange(context, low, high);
   // low <= x < high is one unsigned comparison of x - low.
   const LaneIndex shifted = AddConstant(-low);

@@ -118,8 +118,8 @@ Value* MathBuilder::Lookup(absl::Span<const double> table, Value* index) {
 
 Value* MathBuilder::RsqrtEstimate(Value* a) {
   if (!f64_ || !target_.has_avx512) return nullptr;
-  constexpr unsigned kMostLanes = 8;
-  const unsigned width = std::clamp(std::bit_ceil(lanes_), 2u, kMostLanes);  // of a register
+  constexpr unsigned kMaxLanes = 8;
+  const unsigned width = std::clamp(std::bit_ceil(lanes_), 2u, kMaxLanes);  // of a register
   llvm::Type* vector = llvm::FixedVectorType::get(b_.getDoubleTy(), width);
   if (lanes_ == 1) a = b_.CreateInsertElement(llvm::PoisonValue::get(vector), a, uint64_t{0});
   const llvm::Intrinsic::ID id = width == 8   ? llvm::Intrinsic::x86_avx512_rsqrt14_pd_512
@@ -132,7 +132,7 @@ Value* MathBuilder::RsqrtEstimate(Value* a) {
   if (lanes_ == 1) return b_.CreateExtractElement(estimate(a), uint64_t{0});
   llvm::SmallVector<Value*, 4> parts;
   for (unsigned first = 0; first < lanes_; first += width) {
-    llvm::SmallVector<int, kMostLanes> lanes(width, llvm::PoisonMaskElem);
+    llvm::SmallVector<int, kMaxLanes> lanes(width, llvm::PoisonMaskElem);
     for (unsigned i = 0; i < width && first + i < lanes_; ++i) lanes[i] = static_cast<int>(first + i);
     parts.push_back(estimate(b_.CreateShuffleVector(a, lanes)));
   }

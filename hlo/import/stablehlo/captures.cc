@@ -7,7 +7,7 @@ namespace hilo::stablehlo {
 
 const Operation* ConstantOf(const Value& value) {
   const Operation* op = value.defined_by;
-  for (int casts = 0; casts < kMostCasts && op != nullptr && op->name == "builtin.unrealized_conversion_cast" &&
+  for (int casts = 0; casts < kMaxCasts && op != nullptr && op->name == "builtin.unrealized_conversion_cast" &&
                       op->operands.size() == 1;
        ++casts) {
     op = op->operands[0]->defined_by;
@@ -17,7 +17,7 @@ const Operation* ConstantOf(const Value& value) {
 
 // A value used in a region is captured by every region from there out to the one that defines it.
 absl::StatusOr<Captures> Captures::Of(const MlirModule& program) {
-  constexpr size_t kMostCaptures = 10'000'000;
+  constexpr size_t kMaxCaptures = 10'000'000;
   Captures captures;
   absl::flat_hash_set<std::pair<const Region*, const Value*>> seen;
   for (const Operation& op : program.operations()) {
@@ -28,8 +28,8 @@ absl::StatusOr<Captures> Captures::Of(const MlirModule& program) {
         if (!seen.emplace(region, value).second) break;
         captures.values_[region].push_back(value);
       }
-      if (seen.size() > kMostCaptures)
-        return ResourceExhausted("regions that capture more than ", kMostCaptures, " values");
+      if (seen.size() > kMaxCaptures)
+        return ResourceExhausted("regions that capture more than ", kMaxCaptures, " values");
     }
   }
   return captures;

@@ -26,8 +26,8 @@ class Captures {
 };
 
 // The stablehlo.constant that the value is, if it is one. JAX casts constants between VHLO's types and MLIR's own where
-// it uses them in Shardy's operations: up to kMostCasts casts are looked through.
-inline constexpr int kMostCasts = 8;
+// it uses them in Shardy's operations: up to kMaxCasts casts are looked through.
+inline constexpr int kMaxCasts = 8;
 const Operation* ConstantOf(const Value& value);
 
 }  // namespace hilo::stablehlo

@@ -99,11 +99,11 @@ absl::Status SetLayout(const std::string& mode, Shape* shape) {
 // The dimensions of `value`, minor first, in the order in which it is computed without moving elements: row-major
 // except behind transposes, whose results then lie as their operands do.
 std::vector<int64_t> NaturalOrder(const HloInstruction* value) {
-  constexpr int kMostSteps = 64;
+  constexpr int kMaxSteps = 64;
   const int64_t rank = value->shape().rank();
   std::vector<int64_t> of(rank);  // of[d]: the dimension of the whole value that dimension d of `value` is by now
   absl::c_iota(of, 0);
-  for (int step = 0; step < kMostSteps; ++step) {
+  for (int step = 0; step < kMaxSteps; ++step) {
     if (value->opcode() == HloOpcode::kGetTupleElement && value->operand(0)->opcode() == HloOpcode::kTuple) {
       value = value->operand(0)->operand(value->tuple_index());
     } else if (value->opcode() == HloOpcode::kTranspose) {

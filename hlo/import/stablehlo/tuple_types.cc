@@ -10,7 +10,7 @@ namespace hilo::stablehlo {
 namespace {
 
 // Elements of a tuple, and of the tuples within tuples of a module.
-constexpr int64_t kMostLeaves = 100'000, kMostNestedLeaves = 2'000'000;
+constexpr int64_t kMaxLeaves = 100'000, kMaxNestedLeaves = 2'000'000;
 
 }  // namespace
 
@@ -22,11 +22,11 @@ absl::Status TupleTypes::Make(absl::Span<const Type* const> parts, Type* type) {
     const Size own = found == sizes_.end() ? Size() : found->second;
     size.leaves += own.leaves;
     size.depth = std::max(size.depth, own.depth + 1);
-    if (size.leaves > kMostLeaves) return InvalidArgument("a tuple of more than ", kMostLeaves, " elements");
+    if (size.leaves > kMaxLeaves) return InvalidArgument("a tuple of more than ", kMaxLeaves, " elements");
   }
   nested_leaves_ += size.leaves - static_cast<int64_t>(parts.size());
-  if (nested_leaves_ > kMostNestedLeaves)
-    return InvalidArgument("the tuples within tuples have more than ", kMostNestedLeaves, " elements in all");
+  if (nested_leaves_ > kMaxNestedLeaves)
+    return InvalidArgument("the tuples within tuples have more than ", kMaxNestedLeaves, " elements in all");
   if (size.depth > ShapeUtil::kMaxTupleDepth)
     return InvalidArgument("tuples are nested deeper than ", ShapeUtil::kMaxTupleDepth, " levels");
   std::vector<Shape> shapes;

@@ -35,14 +35,14 @@ namespace {
 
 // Rows of queries that one block has; elements of a gathered line, whose place is looked up once for each of its
 // groups. Bytes that a kernel copies at once, if lines divide into them.
-constexpr int64_t kRowsOfBlock = 64, kLeastLine = 16, kCopiedBytes = 16;
+constexpr int64_t kRowsOfBlock = 64, kMinLine = 16, kCopiedBytes = 16;
 
 int64_t FactorBytes(const HloInstruction& array) { return ShapeUtil::ByteSizeOf(array.shape()); }
 
 // Returns true for a gather of lines that nothing else reads, as of the pages of a cache: where its elements are is
 // less work to find than to write and read them.
 bool IsGatherOfLines(const Target& target, const HloInstruction& producer, const FusedGroup& users) {
-  return producer.opcode() == HloOpcode::kGather && GatheredLine(producer) >= kLeastLine && !producer.IsRoot() &&
+  return producer.opcode() == HloOpcode::kGather && GatheredLine(producer) >= kMinLine && !producer.IsRoot() &&
          !producer.HasControlDependencies() && target.IsFusible(producer) &&
          absl::c_all_of(producer.users(), [&](const HloInstruction* user) { return users.contains(user); });
 }

@@ -30,7 +30,7 @@ namespace hilo {
 namespace {
 
 // Instructions of a computation that are searched for paths between products.
-constexpr size_t kMostSearched = size_t{1} << 17;
+constexpr size_t kMaxSearched = size_t{1} << 17;
 
 // Products along one side that one kernel computes.
 struct ProductGroup {
@@ -42,12 +42,12 @@ struct ProductGroup {
 
 class GridFuser {
  public:
-  GridFuser(const Target& target, HloComputation* computation, ScoreGrid grid, int64_t most_features,
+  GridFuser(const Target& target, HloComputation* computation, ScoreGrid grid, int64_t max_features,
             const PassContext& context)
       : target_(target),
         computation_(computation),
         grid_(std::move(grid)),
-        most_features_(most_features),
+        max_features_(max_features),
         context_(context) {
     members_.insert(grid_.members.begin(), grid_.members.end());
   }
@@ -136,7 +136,7 @@ class GridFuser {
     while (!work.empty()) {
       const HloInstruction* instruction = work.back();
       work.pop_back();
-      if (seen.size() > kMostSearched) return std::nullopt;
+      if (seen.size() > kMaxSearched) return std::nullopt;
       const auto add = [&](const HloInstruction* operand) {
         if (!seen.insert(operand).second) return;
         if (absl::c_linear_search(grid_.products, operand)) before.insert(operand);
@@ -176,7 +176,7 @@ class GridFuser {
       const HloInstruction* instruction = work.back();
       work.pop_back();
       if (reduced_.contains(instruction) || !seen.insert(instruction).second) continue;
-      if (seen.size() > kMostSearched) return std::nullopt;
+      if (seen.size() > kMaxSearched) return std::nullopt;
       if (reductions.contains(instruction)) before.insert(instruction);
       work.insert(work.end(), instruction->operands().begin(), instruction->operands().end());
       const auto predecessors = instruction->control_predecessors();
@@ -273,7 +273,7 @@ class GridFuser {
     while (!work.empty()) {
       const HloInstruction* instruction = work.back();
       work.pop_back();
-      if (own.contains(instruction) || seen.size() > kMostSearched) return true;
+      if (own.contains(instruction) || seen.size() > kMaxSearched) return true;
       if (!seen.insert(instruction).second) continue;
       work.insert(work.end(), instruction->operands().begin(), instruction->operands().end());
       const auto predecessors = instruction->control_predecessors();
@@ -292,7 +292,7 @@ class GridFuser {
       if (member->opcode() == HloOpcode::kDot) own.scores.insert(member);
     }
     if (groups->empty() || (same_scores && groups->back().scores != own.scores) ||
-        groups->back().features + own.features > most_features_ || DependsOn(before, groups->back())) {
+        groups->back().features + own.features > max_features_ || DependsOn(before, groups->back())) {
       groups->push_back(std::move(own));
       return;
     }
@@ -414,7 +414,7 @@ class GridFuser {
   const Target& target_;
   HloComputation* const computation_;
   const ScoreGrid grid_;
-  const int64_t most_features_;
+  const int64_t max_features_;
   const PassContext& context_;
   std::vector<Kernel> kernels_;
   FusedGroup reduced_;  // the reductions that kernels of the plan compute
@@ -424,8 +424,8 @@ class GridFuser {
 
 class AttentionGradientFusion : public AttentionPass {
  public:
-  AttentionGradientFusion(const Target* target, ScoreGridFilter takes, int64_t most_features)
-      : target_(*target), takes_(std::move(takes)), most_features_(most_features) {}
+  AttentionGradientFusion(const Target* target, ScoreGridFilter takes, int64_t max_features)
+      : target_(*target), takes_(std::move(takes)), max_features_(max_features) {}
   absl::string_view name() const override { return "fuse-attention-gradient"; }
 
  private:
@@ -433,7 +433,7 @@ class AttentionGradientFusion : public AttentionPass {
                                      const PassContext& context) override {
     std::optional<ScoreGrid> grid = ScoreGridOf(dot);
     if (!grid.has_value()) return FusedGroup();
-    GridFuser fuser(target_, computation, *std::move(grid), most_features_, context);
+    GridFuser fuser(target_, computation, *std::move(grid), max_features_, context);
     HILO_ASSIGN_OR_RETURN(const bool planned, fuser.Plan(takes_));
     if (planned) HILO_RETURN_IF_ERROR(fuser.Fuse());
     return fuser.removed();
@@ -441,14 +441,14 @@ class AttentionGradientFusion : public AttentionPass {
 
   const Target& target_;
   const ScoreGridFilter takes_;
-  const int64_t most_features_;
+  const int64_t max_features_;
 };
 
 }  // namespace
 
 std::unique_ptr<HloPass> MakeAttentionGradientFusion(const Target* target, ScoreGridFilter takes,
-                                                     int64_t most_features) {
-  return std::make_unique<AttentionGradientFusion>(target, std::move(takes), most_features);
+                                                     int64_t max_features) {
+  return std::make_unique<AttentionGradientFusion>(target, std::move(takes), max_features);
 }
 
 }  // namespace hilo

@@ -19,9 +19,8 @@ using ScoreGridFilter = std::function<bool(const ScoreGrid& grid, absl::Span<con
 
 // "fuse-attention-gradient": makes fusions of kind kInput whose results are products along one side of a grid, and the
 // reductions of rows that these and other products need: ScoreGridOfFusion has the grid. Several products have at most
-// `most_features` together.
-std::unique_ptr<HloPass> MakeAttentionGradientFusion(const Target* target, ScoreGridFilter takes,
-                                                     int64_t most_features);
+// `max_features` together.
+std::unique_ptr<HloPass> MakeAttentionGradientFusion(const Target* target, ScoreGridFilter takes, int64_t max_features);
 
 }  // namespace hilo
 

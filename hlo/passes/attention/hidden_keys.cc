@@ -19,10 +19,10 @@ namespace {
 constexpr int64_t kGroups = 2, kManyGroups = 4, kManyScores = 1 << 23;
 constexpr int64_t kKeyMultiple = 16;  // lanes of f32
 // Scores that are left out, of all: fewer do not pay for another loop.
-constexpr double kLeastHidden = 0.125;
+constexpr double kMinHidden = 0.125;
 // Logits may be rounded between the maximum and the exponential, to 8 bits at worst: two numbers each by 2^-9 of their
 // size.
-constexpr double kMostRounding = 1.0 / 64;
+constexpr double kMaxRounding = 1.0 / 64;
 
 }  // namespace
 
@@ -36,7 +36,7 @@ std::optional<HiddenKeys> HiddenKeysOf(const ScoreChain& chain) {
                     .keys = attention->logits->shape().dimensions(attention->key_dimension),
                     .offset = mask->offset,
                     .least_maximum = mask->HiddenAbove()};
-  if (std::isfinite(mask->masked_value)) hidden.least_maximum += std::abs(mask->masked_value) * kMostRounding;
+  if (std::isfinite(mask->masked_value)) hidden.least_maximum += std::abs(mask->masked_value) * kMaxRounding;
   if (hidden.rows < 0) return std::nullopt;
   for (const HloInstruction* member : chain.members) {
     const Shape& shape = member->shape();
@@ -58,7 +58,7 @@ std::optional<HiddenKeys> HiddenKeysOf(const ScoreChain& chain) {
 bool AddKeyGroups(const ScoreChain& chain, int64_t block_rows, HiddenKeys* hidden) {
   const int64_t rows = chain.scores()->shape().dimensions(hidden->rows), blocks = CeilDiv(rows, block_rows);
   const int64_t keys = hidden->keys;
-  const int64_t groups = std::min(blocks, MostKeyGroups(chain));
+  const int64_t groups = std::min(blocks, MaxKeyGroups(chain));
   double seen = 0;
   for (int64_t g = 0; g < groups; ++g) {
     const int64_t first = g * blocks / groups, last = (g + 1) * blocks / groups;
@@ -77,10 +77,10 @@ bool AddKeyGroups(const ScoreChain& chain, int64_t block_rows, HiddenKeys* hidde
     hidden->first_whole_block = hidden->groups.back().first_block;
     hidden->groups.pop_back();
   }
-  return seen <= (1 - kLeastHidden) * static_cast<double>(blocks) * static_cast<double>(keys);
+  return seen <= (1 - kMinHidden) * static_cast<double>(blocks) * static_cast<double>(keys);
 }
 
-int64_t MostKeyGroups(const ScoreChain& chain) {
+int64_t MaxKeyGroups(const ScoreChain& chain) {
   return ShapeUtil::ElementsIn(chain.scores()->shape()) >= kManyScores ? kManyGroups : kGroups;
 }
 

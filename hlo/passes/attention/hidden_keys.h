@@ -31,7 +31,7 @@ struct HiddenKeys {
 std::optional<HiddenKeys> HiddenKeysOf(const ScoreChain& chain);
 
 // Returns how many groups of rows, each of which sees other keys, pay for their compilation.
-int64_t MostKeyGroups(const ScoreChain& chain);
+int64_t MaxKeyGroups(const ScoreChain& chain);
 
 // Adds groups of blocks of so many rows. Returns false if they see almost all keys.
 bool AddKeyGroups(const ScoreChain& chain, int64_t block_rows, HiddenKeys* hidden);

@@ -16,13 +16,13 @@ namespace hilo {
 namespace {
 
 // Both kernels wait for memory.
-static_assert(kMostSeparated < kMostRepeatedWork);
+static_assert(kMaxSeparated < kMaxRepeatedWork);
 // Small instructions between a broadcast and the reduction of rows that it comes from.
-constexpr size_t kMostBetween = 16;
+constexpr size_t kMaxBetween = 16;
 // Elements of an array for each one that a gather of few reads of it.
-constexpr int64_t kLeastPerRead = 8;
+constexpr int64_t kMinPerRead = 8;
 // Users of an array that are looked at for each gather.
-constexpr size_t kMostArrayUsers = 32;
+constexpr size_t kMaxArrayUsers = 32;
 
 bool IsLight(const HloInstruction& x) { return IsElementwise(x.opcode()) && !x.HasControlDependencies(); }
 bool IsCheap(const HloInstruction& x) { return IsLight(x) && !IsExpensiveToRepeat(x); }
@@ -33,7 +33,7 @@ bool IsLightOrReshape(const HloInstruction& x) {
 // Returns true for a gather of few elements, for which anything may be computed again.
 bool ReadsFew(const HloInstruction& x) {
   return x.opcode() == HloOpcode::kGather && x.operand(0)->shape().IsArray() &&
-         kLeastPerRead * Elements(x) <= Elements(*x.operand(0));
+         kMinPerRead * Elements(x) <= Elements(*x.operand(0));
 }
 
 // What an operand of a reduction is computed from.
@@ -55,7 +55,7 @@ bool FindTree(HloInstruction* operand, bool (*joins)(const HloInstruction&), Ope
       tree->broadcasts.push_back(x);
     } else if (joins(*x)) {
       tree->members.push_back(x);
-      if (static_cast<int64_t>(tree->members.size()) > kMostSeparated) return false;
+      if (static_cast<int64_t>(tree->members.size()) > kMaxSeparated) return false;
       work.insert(work.end(), x->operands().begin(), x->operands().end());
     } else if (!IsFreeToRepeat(*x)) {
       tree->bytes += ShapeUtil::ByteSizeOf(x->shape());
@@ -68,7 +68,7 @@ bool FindTree(HloInstruction* operand, bool (*joins)(const HloInstruction&), Ope
 // all.
 bool IsOfRows(const HloInstruction& broadcast, int64_t size) {
   std::vector<const HloInstruction*> work = {broadcast.operand(0)};
-  for (size_t i = 0; i < work.size() && i < kMostBetween; ++i) {
+  for (size_t i = 0; i < work.size() && i < kMaxBetween; ++i) {
     const HloInstruction& x = *work[i];
     if (x.opcode() == HloOpcode::kReduce) {
       const std::optional<RowSpace> space = RowSpaceOf(x);
@@ -131,7 +131,7 @@ absl::StatusOr<bool> SeparateOperand(HloInstruction* reduce, int64_t number, con
 
 // Returns true if a reduction of rows reads `x`, whose kernel computes it; false if too much reads it to tell.
 bool IsReducedAlongRows(const HloInstruction* x) {
-  return x->users().size() <= kMostArrayUsers && absl::c_any_of(x->users(), [](const HloInstruction* user) {
+  return x->users().size() <= kMaxArrayUsers && absl::c_any_of(x->users(), [](const HloInstruction* user) {
            return user->opcode() == HloOpcode::kReduce && RowSpaceOf(*user).has_value();
          });
 }
@@ -175,10 +175,10 @@ absl::StatusOr<bool> SeparateColumns(HloComputation* computation, const PassCont
 
 namespace {
 
-// Returns what alone reads `x`, through up to `most_between` instructions that `joins` accepts and nothing else reads;
+// Returns what alone reads `x`, through up to `max_between` instructions that `joins` accepts and nothing else reads;
 // null if there is no such reader.
-const HloInstruction* OnlyReader(const HloInstruction* x, int64_t most_between, bool (*joins)(const HloInstruction&)) {
-  for (int64_t i = 0; i <= most_between; ++i) {
+const HloInstruction* OnlyReader(const HloInstruction* x, int64_t max_between, bool (*joins)(const HloInstruction&)) {
+  for (int64_t i = 0; i <= max_between; ++i) {
     if (!joins(*x) || x->IsRoot() || x->users().empty()) return nullptr;
     const HloInstruction* user = x->users()[0];
     if (absl::c_any_of(x->users(), [&](const HloInstruction* other) { return other != user; })) return nullptr;
@@ -190,13 +190,13 @@ const HloInstruction* OnlyReader(const HloInstruction* x, int64_t most_between, 
 
 }  // namespace
 
-bool IsForColumns(const HloInstruction& instruction, const RowSpace& space, int64_t most_between) {
-  const HloInstruction* reader = OnlyReader(&instruction, most_between, IsCheap);
+bool IsForColumns(const HloInstruction& instruction, const RowSpace& space, int64_t max_between) {
+  const HloInstruction* reader = OnlyReader(&instruction, max_between, IsCheap);
   return reader != nullptr && reader->opcode() == HloOpcode::kReduce && RowSpaceOf(*reader) != space;
 }
 
 bool IsForFewReads(const HloInstruction& instruction) {
-  const HloInstruction* reader = OnlyReader(&instruction, kMostSeparated, IsLightOrReshape);
+  const HloInstruction* reader = OnlyReader(&instruction, kMaxSeparated, IsLightOrReshape);
   return reader != nullptr && ReadsFew(*reader);
 }
 

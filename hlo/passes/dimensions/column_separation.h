@@ -19,8 +19,8 @@ namespace hilo {
 //   p = f32[8000,64] multiply(y, n)                                =>   n' = multiply(x, broadcast(r))
 //   s = f32[64] reduce(p), dimensions={0}                               p = multiply(y, n')
 //
-// Returns true if the computation changed. At most kMostSeparated instructions are copied for an operand.
-inline constexpr int64_t kMostSeparated = 12;
+// Returns true if the computation changed. At most kMaxSeparated instructions are copied for an operand.
+inline constexpr int64_t kMaxSeparated = 12;
 absl::StatusOr<bool> SeparateColumns(HloComputation* computation, const PassContext& context);
 
 // Gives gathers of few elements copies of their own of what they compute from results of rows, such as those of the
@@ -29,8 +29,8 @@ absl::StatusOr<bool> SeparateColumns(HloComputation* computation, const PassCont
 absl::StatusOr<bool> SeparateFewReads(HloComputation* computation, const PassContext& context);
 
 // Returns true if `instruction` is read only by reductions across the rows of `space`, through cheap element-wise
-// instructions that nothing else reads: at most `most_between` of them.
-bool IsForColumns(const HloInstruction& instruction, const RowSpace& space, int64_t most_between);
+// instructions that nothing else reads: at most `max_between` of them.
+bool IsForColumns(const HloInstruction& instruction, const RowSpace& space, int64_t max_between);
 
 // Returns true if only a gather of few elements reads `instruction`, through element-wise instructions and reshapes
 // that nothing else reads.

@@ -30,9 +30,9 @@ namespace hilo {
 namespace {
 
 // A part of so many elements is long. More single elements than that would better be rows of their own.
-constexpr int64_t kLeastLong = 32;
-constexpr int64_t kMostSingles = 4;
-constexpr size_t kMostRowMembers = 64;
+constexpr int64_t kMinLong = 32;
+constexpr int64_t kMaxSingles = 4;
+constexpr size_t kMaxRowMembers = 64;
 
 using Positions = absl::flat_hash_map<const HloInstruction*, size_t>;
 
@@ -50,7 +50,7 @@ class SeparatedRows {
     if (!HasOneLongPart()) return false;
     bool is_reduced = false;
     for (size_t i = 0; i < order_.size(); ++i) {
-      if (order_.size() > kMostRowMembers) return false;
+      if (order_.size() > kMaxRowMembers) return false;
       HloInstruction* member = order_[i];
       if (member->IsRoot() || !member->control_successors().empty() || !member->control_predecessors().empty())
         return false;
@@ -101,8 +101,8 @@ class SeparatedRows {
 
   bool HasOneLongPart() const {
     const auto is_long = [&](const HloInstruction* part) { return IsLong(*part); };
-    return whole_.operand_count() > 1 && whole_.operand_count() <= kMostSingles + 1 &&
-           absl::c_count_if(whole_.operands(), is_long) == 1 && whole_.shape().dimensions(dimension_) > kLeastLong;
+    return whole_.operand_count() > 1 && whole_.operand_count() <= kMaxSingles + 1 &&
+           absl::c_count_if(whole_.operands(), is_long) == 1 && whole_.shape().dimensions(dimension_) > kMinLong;
   }
 
   bool IsReduction(const HloInstruction& user) const {

@@ -26,10 +26,10 @@ namespace {
 // Elements of the longest rows that are merged: longer ones are whole vectors already.
 constexpr int64_t kLongestRow = 16;
 // Smaller arrays may be in registers.
-constexpr int64_t kLeastMergedElements = 128;
+constexpr int64_t kMinMergedElements = 128;
 // Operands of concatenations, and paddings: a kernel has a loop for each part of a row that has a source of its own,
 // up to some number of them.
-constexpr int64_t kMostSources = 8;
+constexpr int64_t kMaxSources = 8;
 
 // What a kernel's root reads, if all rows of it can be merged.
 struct MergedLoop {
@@ -173,7 +173,7 @@ std::optional<MergedLoop> MergedLoopOf(const HloInstruction& kernel) {
   const bool is_fusion = kernel.opcode() == HloOpcode::kFusion;
   if (is_fusion && kernel.attrs<FusionAttrs>().kind != FusionKind::kLoop) return std::nullopt;
   if (!kernel.shape().IsArray() || kernel.shape().rank() < 2 ||
-      ShapeUtil::ElementsIn(kernel.shape()) < kLeastMergedElements)
+      ShapeUtil::ElementsIn(kernel.shape()) < kMinMergedElements)
     return std::nullopt;
   const int64_t row = kernel.shape().dimensions().back();
   if (row < 2 || row > kLongestRow) return std::nullopt;
@@ -210,7 +210,7 @@ std::optional<MergedLoop> MergedLoopOf(const HloInstruction& kernel) {
     for (const HloInstruction* operand : x->operands())
       if (without_rows.insert(operand).second) behind.push_back(operand);
   }
-  if (!loop.moves || loop.sources > kMostSources) return std::nullopt;
+  if (!loop.moves || loop.sources > kMaxSources) return std::nullopt;
   return loop;
 }
 

@@ -30,7 +30,7 @@ constexpr int64_t kShortestRow = 8;
 // Bytes of rows whose sums are as fast flat, and of those of a power of two elements. Sums of rolled rows of one thread
 // (Zen 4), in rows and flat, in us: f32 of 8 13.8 and 7.8, of 32 8.5 and 5.8, of 64 6.5 and 5.4; u8 of 128 3.4 and 2.0;
 // bf16 of 64 7.7 and 5.9; f64 of 8 4.6 and 2.6; with AVX2 bf16 of 17 58 and 21.5, of 31 34 and 22, s16 of 50 24 and 17.
-constexpr int64_t kMostFlatBytes = 128, kMostFlatBytesOfPowers = 256;
+constexpr int64_t kMaxFlatBytes = 128, kMaxFlatBytesOfPowers = 256;
 
 // What a fusion computes in rows.
 struct SplitLoop {
@@ -305,7 +305,7 @@ class RowSplit : public HloPass {
 
 bool SumsFlatRows(int64_t row, PrimitiveType type) {
   const bool is_power = absl::has_single_bit(static_cast<uint64_t>(row));
-  return row * PrimitiveTypeByteSize(type) <= (is_power ? kMostFlatBytesOfPowers : kMostFlatBytes);
+  return row * PrimitiveTypeByteSize(type) <= (is_power ? kMaxFlatBytesOfPowers : kMaxFlatBytes);
 }
 
 std::unique_ptr<HloPass> MakeRowSplit() { return std::make_unique<RowSplit>(); }

@@ -17,7 +17,7 @@ namespace hilo {
 namespace {
 
 // Smaller arrays may be in registers.
-constexpr int64_t kLeastTransposed = 1024;
+constexpr int64_t kMinTransposed = 1024;
 
 // Dimensions of the operand that are adjacent in the result, too; those of size 1 are none.
 struct Run {
@@ -44,7 +44,7 @@ std::vector<Run> RunsOf(const HloInstruction& transpose) {
 
 absl::StatusOr<bool> MergeRuns(HloInstruction* transpose) {
   const bool is_ordered = !transpose->control_predecessors().empty() || !transpose->control_successors().empty();
-  if (is_ordered || ShapeUtil::ElementsIn(transpose->shape()) < kLeastTransposed) return false;
+  if (is_ordered || ShapeUtil::ElementsIn(transpose->shape()) < kMinTransposed) return false;
   const std::vector<Run> runs = RunsOf(*transpose);
   const auto count = static_cast<int64_t>(runs.size());
   if (count < 2 || count == transpose->shape().rank()) return false;

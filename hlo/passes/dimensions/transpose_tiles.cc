@@ -13,19 +13,19 @@ namespace {
 
 // Rows and columns from which a kernel transposes tiles, and bytes of an element: larger ones are moved one by one as
 // fast as by one more kernel.
-constexpr int64_t kLeastTransposedRows = 4, kMostTransposedBytes = 4;
+constexpr int64_t kMinTransposedRows = 4, kMaxTransposedBytes = 4;
 
 // Returns true for transposes that loops over tiles compute: the minor-most dimension of the result is another one than
 // the operand's, neither is short, and the elements are small.
 bool IsTransposedInTiles(const HloInstruction& instruction) {
   if (instruction.opcode() != HloOpcode::kTranspose || instruction.shape().rank() == 0 ||
-      PrimitiveTypeByteSize(instruction.shape().element_type()) > kMostTransposedBytes)
+      PrimitiveTypeByteSize(instruction.shape().element_type()) > kMaxTransposedBytes)
     return false;
   const Shape& operand = instruction.operand(0)->shape();
   const int64_t row = instruction.attrs<TransposeAttrs>().dimensions.back();
   int64_t contiguous = 1;
   for (int64_t d = operand.rank() - 1; d > row; --d) contiguous *= operand.dimensions(d);
-  return std::min(contiguous, operand.dimensions(row)) >= kLeastTransposedRows;
+  return std::min(contiguous, operand.dimensions(row)) >= kMinTransposedRows;
 }
 
 // Returns true for reshapes that add or drop dimensions of size 1 only.

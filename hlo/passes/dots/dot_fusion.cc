@@ -198,7 +198,7 @@ class DotGroup {
         std::all_of(users.begin(), users.end(), [&](const HloInstruction* user) { return Has(user); }))
       return true;
     if (IsFreeToRepeat(instruction)) return true;
-    return number != kEpilogue && static_cast<int64_t>(users.size()) <= kMostCopies &&
+    return number != kEpilogue && static_cast<int64_t>(users.size()) <= kMaxCopies &&
            !IsExpensiveToRepeat(instruction) && OperandBytes(instruction) <= ArrayBytes(instruction);
   }
 

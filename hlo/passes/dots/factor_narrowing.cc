@@ -22,7 +22,7 @@ namespace hilo {
 namespace {
 
 // Moves between the conversion and the dot.
-constexpr size_t kMostMoves = 4;
+constexpr size_t kMaxMoves = 4;
 
 bool HasExactProducts(PrimitiveType narrow, PrimitiveType wide) {
   return wide == F32 ? narrow == BF16 || narrow == F16 : wide == S32 && narrow == S8;
@@ -38,7 +38,7 @@ std::optional<NarrowFactor> NarrowFactorOf(HloInstruction* factor) {
   static constexpr OpcodeSet kMoves = {HloOpcode::kBroadcast, HloOpcode::kReshape, HloOpcode::kTranspose};
   NarrowFactor narrow;
   const PrimitiveType wide = factor->shape().element_type();
-  while (kMoves.contains(factor->opcode()) && narrow.moves.size() < kMostMoves && !factor->HasControlDependencies()) {
+  while (kMoves.contains(factor->opcode()) && narrow.moves.size() < kMaxMoves && !factor->HasControlDependencies()) {
     narrow.moves.push_back(factor);
     factor = factor->operand(0);
   }

@@ -36,12 +36,12 @@ namespace hilo {
 namespace {
 
 // Bytes of an update that is sorted rather than gathered.
-constexpr int64_t kMostSortedBytes = 8;
+constexpr int64_t kMaxSortedBytes = 8;
 // Numbers of updates for origins that no update goes to: up to so many, or so many for each update, cost less than the
 // launches of a sort, or its passes.
-constexpr int64_t kMostUnusedOrigins = int64_t{1} << 22, kMostOriginsOfUpdate = 8;
+constexpr int64_t kMaxUnusedOrigins = int64_t{1} << 22, kMaxOriginsOfUpdate = 8;
 // With more origins for each update, windows are not read again to be written.
-constexpr int64_t kMostReadOrigins = 2;
+constexpr int64_t kMaxReadOrigins = 2;
 // Of the digits that keys are sorted by.
 constexpr int kDigitBits = 8;
 
@@ -124,7 +124,7 @@ class ListScatter {
       while (result->opcode() == HloOpcode::kCopy) result = result->operand(0);
       if (!result->IsParameter() || result->parameter_number() != count_ + i) return false;
     }
-    return CountOfKeys() <= std::max(kMostUnusedOrigins, kMostOriginsOfUpdate * updates_[0]) &&
+    return CountOfKeys() <= std::max(kMaxUnusedOrigins, kMaxOriginsOfUpdate * updates_[0]) &&
            updates_[0] <= std::numeric_limits<int32_t>::max() && CountOfKeys() < std::numeric_limits<int32_t>::max();
   }
 
@@ -140,7 +140,7 @@ class ListScatter {
     dimensions.set_index_vector_dim(1);
     const XlaOp none = Broadcast(ConstantR0<int32_t>(builder_, -1), {CountOfKeys()});
     const XlaOp last = Scatter(none, ConvertElementType(keys, S32), numbers, maximum, dimensions);
-    if (updates_[0] * kMostReadOrigins >= CountOfKeys() && HasPlainWindows() &&
+    if (updates_[0] * kMaxReadOrigins >= CountOfKeys() && HasPlainWindows() &&
         AreFree(scatter_.operands().first(count_)))
       return TakeLast(last);
     const XlaOp own = TakeRows(last, {CountOfKeys()},
@@ -240,7 +240,7 @@ class ListScatter {
     int64_t bytes = 0;
     for (int64_t i = 0; i < count_; ++i)
       bytes += PrimitiveTypeByteSize(scatter_.operand(count_ + 1 + i)->shape().element_type());
-    return bytes <= kMostSortedBytes &&
+    return bytes <= kMaxSortedBytes &&
            std::all_of(updates_.begin() + 1, updates_.end(), [](int64_t size) { return size == 1; });
   }
 

@@ -45,13 +45,13 @@ constexpr size_t kMaxCheapReads = 4;
 constexpr size_t kMaxExpensiveReads = 1;
 constexpr size_t kMaxTimedReads = 4;  // of what is expensive, where that takes less time than an array
 // Times that strides may take apart the elements of a producer that is computed at more than one index.
-constexpr int kMostScatters = 1;
+constexpr int kMaxScatters = 1;
 // Users that are looked at for repeated reads.
 constexpr int64_t kMaxRepeatUsers = 16;
 // Loops that compute one producer, where their time is compared with the array's.
-constexpr int64_t kMostTimedCopies = 8;
+constexpr int64_t kMaxTimedCopies = 8;
 // Instructions by which a scatter computes the update of a single element: storing and loading it takes about as long.
-constexpr int64_t kMostScalarInstructions = 2;
+constexpr int64_t kMaxScalarInstructions = 2;
 // The number of times that loops are merged and groups formed again.
 constexpr int kMaxMergers = 4;
 
@@ -156,8 +156,8 @@ class LoopFusion : public FusionPass {
       if (user->opcode() == HloOpcode::kSlice && !user->shape().IsScalar())
         scatters += user->attrs<SliceAttrs>().slice.back().stride > 1 ? 1 : 0;
       if (user->opcode() == HloOpcode::kPad && !user->shape().IsScalar())
-        scatters += user->attrs<PadAttrs>().padding.dimensions.back().interior_padding > 0 ? kMostScatters + 1 : 0;
-      most = std::max(most, std::min(scatters, kMostScatters + 1));
+        scatters += user->attrs<PadAttrs>().padding.dimensions.back().interior_padding > 0 ? kMaxScatters + 1 : 0;
+      most = std::max(most, std::min(scatters, kMaxScatters + 1));
     }
     return most;
   }
@@ -196,7 +196,7 @@ class LoopFusion : public FusionPass {
     const double own_bytes = BytesRead(producer, elements);
     LoopWork own;
     std::vector<const HloInstruction*> behind;
-    const std::vector<const HloInstruction*> chain = WorkBehind(producer, kMostRepeatedWork);
+    const std::vector<const HloInstruction*> chain = WorkBehind(producer, kMaxRepeatedWork);
     for (const HloInstruction* member : chain) {
       own.instructions += WorkOf(*member).instructions;
       for (const HloInstruction* operand : member->operands()) {
@@ -329,7 +329,7 @@ class LoopFusion : public FusionPass {
           groups[group].reads[instruction] = ReadsOf(groups[group], instruction, kMaxReads);
           groups[group].emitted += static_cast<int64_t>(groups[group].reads[instruction].size());
           // What is free may have as many users as there are groups.
-          if (static_cast<int64_t>(joined.size()) > kMostCopies) continue;
+          if (static_cast<int64_t>(joined.size()) > kMaxCopies) continue;
           if (const int scatters = ScattersOf(groups[group], *instruction); scatters > 0)
             groups[group].scatters[instruction] = scatters;
           if (joined.size() > 1) continue;  // its expensive operands do not join
@@ -368,14 +368,14 @@ class LoopFusion : public FusionPass {
         if (user->operand(i) == producer && !TakesOperand(user, i)) return {};
       }
       repeats = std::max(repeats, ReadsPerElement(user, producer));
-      if (repeats > (expensive ? 1 : kMostRepeats)) {
+      if (repeats > (expensive ? 1 : kMaxRepeats)) {
         const bool pads_windows = producer->opcode() == HloOpcode::kPad && user->opcode() == HloOpcode::kReduceWindow;
         if ((producer->opcode() != HloOpcode::kReshape || RepeatsRow(*producer)) && !free && !pads_windows) return {};
       }
       for (int group : it->second) {
         if (std::find(joined.begin(), joined.end(), group) == joined.end()) joined.push_back(group);
       }
-      if (static_cast<int64_t>(joined.size()) > (instructions_per_byte_ > 0 ? kMostTimedCopies : kMostCopies) && !free)
+      if (static_cast<int64_t>(joined.size()) > (instructions_per_byte_ > 0 ? kMaxTimedCopies : kMaxCopies) && !free)
         return {};
     }
     if (joined.size() > 1 && compared_.contains(producer)) return {};
@@ -385,7 +385,7 @@ class LoopFusion : public FusionPass {
       if (joined.size() > 1 && expensive) return {};
       const int64_t wasted = repeats * static_cast<int64_t>(joined.size()) - 1;
       if (wasted > 0 && !free &&
-          wasted * static_cast<int64_t>(WorkBehind(*producer, kMostRepeatedWork).size()) > kMostRepeatedWork)
+          wasted * static_cast<int64_t>(WorkBehind(*producer, kMaxRepeatedWork).size()) > kMaxRepeatedWork)
         return {};
     }
     for (int group : joined) {
@@ -397,7 +397,7 @@ class LoopFusion : public FusionPass {
       const size_t reads = ReadsOf(groups[group], producer, kMaxReads).size();
       const bool moves_only = HasTrait(producer->opcode(), kMovement) || producer->opcode() == HloOpcode::kIota;
       size_t most = expensive ? kMaxExpensiveReads : moves_only ? kMaxReads : kMaxCheapReads;
-      if (!moves_only && !loops_are_launched() && ScattersOf(groups[group], *producer) > kMostScatters)
+      if (!moves_only && !loops_are_launched() && ScattersOf(groups[group], *producer) > kMaxScatters)
         most = kMaxExpensiveReads;
       if (reads > most && !IsSameEverywhere(*producer)) {
         // Of several operands of a concatenation, for example.
@@ -440,8 +440,8 @@ class LoopFusion : public FusionPass {
     }
     if (!has_windows) return true;
     const int64_t repeats = RepeatsIn(group, producer);
-    const auto work = static_cast<int64_t>(WorkBehind(producer, kMostRepeatedWork).size());
-    return repeats == 1 || (!IsExpensiveToRepeat(producer) && repeats * work <= kMostRepeatedWork);
+    const auto work = static_cast<int64_t>(WorkBehind(producer, kMaxRepeatedWork).size());
+    return repeats == 1 || (!IsExpensiveToRepeat(producer) && repeats * work <= kMaxRepeatedWork);
   }
 
   // Returns true if the group updates a part of an array that the producer reads elsewhere: the kernel would have to
@@ -483,7 +483,7 @@ class LoopFusion : public FusionPass {
 
   bool HasMuchWorkBehind(const HloInstruction& producer) const {
     const int64_t elements = Elements(&producer);
-    return WorkFor({&producer}, elements).instructions > static_cast<double>(kMostScalarInstructions * elements);
+    return WorkFor({&producer}, elements).instructions > static_cast<double>(kMaxScalarInstructions * elements);
   }
 
   // One loop more then costs more than what it saves of repeated functions and of elements that lie apart.

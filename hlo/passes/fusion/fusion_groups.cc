@@ -33,7 +33,7 @@ constexpr size_t kMaxReaders = 32;
 // Nodes that all mergers together may visit.
 constexpr int64_t kMaxWork = 50'000'000;
 // Rows that cuts may make arrays, and what such an array costs in instructions, for a row and for each of its elements.
-constexpr int64_t kLeastCutRow = 32;
+constexpr int64_t kMinCutRow = 32;
 constexpr double kArrayRowInstructions = 32, kArrayElementInstructions = 1;
 
 // Computes every element from those at the same index, or from scalars.
@@ -417,7 +417,7 @@ void AddMember(HloInstruction* member, FusionGroup* group) {
 
 bool CutsExpensiveRows(const HloInstruction& producer, const FusionGroup& group) {
   const int64_t parts = ShortPartsOfRow(producer);
-  if (parts == 0 || producer.shape().dimensions().back() < kLeastCutRow) return false;
+  if (parts == 0 || producer.shape().dimensions().back() < kMinCutRow) return false;
   const HloInstruction& root = *group.roots[0];
   const HloInstruction& looped = root.opcode() == HloOpcode::kReduce ? *root.operand(0) : root;
   const double instructions = group.instructions / static_cast<double>(std::max<int64_t>(Elements(&looped), 1));

@@ -11,7 +11,7 @@ namespace hilo {
 namespace {
 
 // Instructions behind a producer, or behind what a loop reads besides, that are searched for arrays that both read.
-constexpr size_t kMostSearchedSources = 64;
+constexpr size_t kMaxSearchedSources = 64;
 
 // Gives a group copies of what computes an array, so that it need not read it.
 class ReadRepeater {
@@ -107,7 +107,7 @@ LoopWork WorkFor(std::vector<const HloInstruction*> values, int64_t elements, Ma
     values.pop_back();
     if (!x->shape().IsArray() || x->IsConstant() || IsFreeToRepeat(*x) || !seen.insert(x).second) continue;
     const bool is_computed =
-        seen.size() <= kMostSearchedSources && Elements(x) == elements && may_compute(*x) &&
+        seen.size() <= kMaxSearchedSources && Elements(x) == elements && may_compute(*x) &&
         (x->opcode() == HloOpcode::kReshape || (IsElementwise(x->opcode()) && !IsExpensiveToRepeat(*x)));
     if (is_computed) {
       work.computed.push_back(x);

@@ -38,14 +38,14 @@ namespace {
 using PairMembers = absl::flat_hash_set<const HloInstruction*>;
 
 // Smaller arrays are as fast in several kernels.
-constexpr int64_t kLeastPairs = int64_t{1} << 14;
+constexpr int64_t kMinPairs = int64_t{1} << 14;
 // What is repeated, and a result, have at most this part of the elements.
-constexpr int64_t kLeastPairRepeats = 8;
+constexpr int64_t kMinPairRepeats = 8;
 // Arrays of one reduction: a thread keeps a value of each.
-constexpr size_t kMostPairReductions = 6;
-constexpr int kMostViews = 4;
+constexpr size_t kMaxPairReductions = 6;
+constexpr int kMaxViews = 4;
 // Each set is compared with all others: reductions behind the last one stay as they are.
-constexpr size_t kMostPairSets = 256;
+constexpr size_t kMaxPairSets = 256;
 
 // Reductions that become one.
 struct PairSet {
@@ -60,7 +60,7 @@ struct PairSet {
   bool TakesShapeOf(const PairSet& other) const {
     const HloInstruction &first = *reduces[0], &reduce = *other.reduces[0];
     return first.shape().IsArray() && reduce.shape().IsArray() &&
-           reduces.size() + other.reduces.size() <= kMostPairReductions &&
+           reduces.size() + other.reduces.size() <= kMaxPairReductions &&
            members.size() + other.members.size() <= kRowLimits.members &&
            ShapeUtil::SameDimensions(first.operand(0)->shape(), reduce.operand(0)->shape()) &&
            first.attrs<ReduceAttrs>().dimensions == reduce.attrs<ReduceAttrs>().dimensions;
@@ -69,11 +69,11 @@ struct PairSet {
 
 class PairFusion : public FusionPass {
  public:
-  PairFusion(const Target* target, bool strict, double instructions_per_byte, size_t least_reductions)
+  PairFusion(const Target* target, bool strict, double instructions_per_byte, size_t min_reductions)
       : target_(*target),
         strict_(strict),
         instructions_per_byte_(instructions_per_byte),
-        least_reductions_(least_reductions) {}
+        min_reductions_(min_reductions) {}
   absl::string_view name() const override { return "fuse-pairs"; }
 
  private:
@@ -86,7 +86,7 @@ class PairFusion : public FusionPass {
       if (!own.has_value()) continue;
       HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
       const PairMembers reached = merged.DependencesOf(*reduce);
-      if (merged.IsExhausted() || sets.size() == kMostPairSets) break;
+      if (merged.IsExhausted() || sets.size() == kMaxPairSets) break;
       size_t number = sets.size();
       for (size_t i = 0; i < sets.size(); ++i) {
         if (!sets[i].Shares(*own)) continue;
@@ -130,7 +130,7 @@ class PairFusion : public FusionPass {
     if (is_array && !MayReorder(*reduce, strict_)) return std::nullopt;
     const int64_t pairs = Elements(reduce->operand(0)),
                   results = ShapeUtil::ElementsIn(is_array ? reduce->shape() : reduce->shape().tuple_shapes(0));
-    if (pairs < kLeastPairs || results * kLeastPairRepeats > pairs) return std::nullopt;
+    if (pairs < kMinPairs || results * kMinPairRepeats > pairs) return std::nullopt;
     PairSet set{.reduces = {reduce}, .members = {}, .views = {}, .computed = {}};
     std::vector<HloInstruction*> work(reduce->operands().begin(),
                                       reduce->operands().begin() + reduce->operand_count() / 2);
@@ -143,7 +143,7 @@ class PairFusion : public FusionPass {
           set.members.size() > kRowLimits.members)
         return std::nullopt;
       if (x->opcode() == HloOpcode::kBroadcast) {
-        if (Elements(x->operand(0)) * kLeastPairRepeats > pairs) return std::nullopt;
+        if (Elements(x->operand(0)) * kMinPairRepeats > pairs) return std::nullopt;
         has_pairs |= !x->operand(0)->shape().IsScalar();
         AddViews(x->operand(0), &set);
       } else if (x->opcode() == HloOpcode::kTranspose ||
@@ -158,7 +158,7 @@ class PairFusion : public FusionPass {
   }
 
   void AddViews(HloInstruction* x, PairSet* set) const {
-    for (int i = 0; i < kMostViews; ++i) {
+    for (int i = 0; i < kMaxViews; ++i) {
       const bool is_view = x->opcode() == HloOpcode::kSlice || x->opcode() == HloOpcode::kReshape;
       if (!is_view || x->HasControlDependencies() || !target_.IsFusible(*x)) return;
       set->views.insert(x);
@@ -173,7 +173,7 @@ class PairFusion : public FusionPass {
       return other.members.contains(x) || absl::c_linear_search(other.reduces, x);
     };
     const bool are_enough = absl::c_any_of(
-        sets, [&](const PairSet& other) { return other.reduces.size() >= least_reductions_ && other.Shares(set); });
+        sets, [&](const PairSet& other) { return other.reduces.size() >= min_reductions_ && other.Shares(set); });
     if (!are_enough) return false;
     double shared = 0, own = 0, copies = 0;  // instructions, and sets that have the shared ones
     for (const PairSet& other : sets) copies += other.Shares(set) ? 1 : 0;
@@ -219,14 +219,14 @@ class PairFusion : public FusionPass {
   const Target& target_;
   const bool strict_;
   const double instructions_per_byte_;
-  const size_t least_reductions_;
+  const size_t min_reductions_;
 };
 
 }  // namespace
 
 std::unique_ptr<HloPass> MakePairFusion(const Target* target, bool strict, double instructions_per_byte,
-                                        size_t least_reductions) {
-  return std::make_unique<PairFusion>(target, strict, instructions_per_byte, least_reductions);
+                                        size_t min_reductions) {
+  return std::make_unique<PairFusion>(target, strict, instructions_per_byte, min_reductions);
 }
 
 }  // namespace hilo

@@ -37,11 +37,11 @@ namespace hilo {
 namespace {
 
 // Adjacent repetitions of an element for which a cheap one is computed again for each vector.
-constexpr int64_t kMostAdjacentRepeats = 128;
+constexpr int64_t kMaxAdjacentRepeats = 128;
 // Smaller arrays are parts of other kernels.
-constexpr int64_t kLeastRowElements = 512;
+constexpr int64_t kMinRowElements = 512;
 // Limit of the total number of instructions in the orders that groups are found in.
-constexpr int64_t kMostOrdered = int64_t{1} << 26;
+constexpr int64_t kMaxOrdered = int64_t{1} << 26;
 
 // Returns true for producers that read the elements of a row at adjacent positions, if not those of the row itself, and
 // for cheap ones of elements that are repeated for a few vectors only, such as scales of groups.
@@ -55,7 +55,7 @@ bool KeepsRows(const HloInstruction& instruction) {
          std::all_of(instruction.users().begin(), instruction.users().end(), [](const HloInstruction* user) {
            if (user->opcode() != HloOpcode::kBroadcast) return false;
            const int64_t elements = ShapeUtil::ElementsIn(user->operand(0)->shape());
-           const int64_t most = AdjacentRepeats(*user) > 0 ? kMostAdjacentRepeats : kMostRepeats;
+           const int64_t most = AdjacentRepeats(*user) > 0 ? kMaxAdjacentRepeats : kMaxRepeats;
            return ShapeUtil::ElementsIn(user->shape()) <= most * elements;
          });
 }
@@ -71,7 +71,7 @@ class RowFusion : public FusionPass {
         options_(std::move(options)),
         repeats_(*target, options_.repeats_producers, options_.instructions_per_byte) {}
   absl::string_view name() const override {
-    return options_.most_column_reductions > 0 ? "fuse-rows-and-columns" : "fuse-rows";
+    return options_.max_column_reductions > 0 ? "fuse-rows-and-columns" : "fuse-rows";
   }
 
  private:
@@ -86,7 +86,7 @@ class RowFusion : public FusionPass {
     bool again = true;
     absl::flat_hash_set<int64_t> tried;
     int64_t ordered = 0;
-    while (again && ordered <= kMostOrdered) {
+    while (again && ordered <= kMaxOrdered) {
       again = false;
       const std::vector<HloInstruction*> order = computation->MakePostOrder();
       const auto count = static_cast<int64_t>(order.size());
@@ -99,8 +99,8 @@ class RowFusion : public FusionPass {
         HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
         RowFusionGroup group{.space = *RowSpaceOf(*order[i])};
         const int64_t last = Grow(order, index, i, floor, &group);
-        if (options_.most_column_reductions > 0 ? group.column_reductions == 0
-                                                : group.followers == 0 && group.reductions < 2)
+        if (options_.max_column_reductions > 0 ? group.column_reductions == 0
+                                               : group.followers == 0 && group.reductions < 2)
           continue;
         HILO_ASSIGN_OR_RETURN(const bool built, Build(computation, order, floor, last, group));
         if (!built) continue;
@@ -119,7 +119,7 @@ class RowFusion : public FusionPass {
 
   bool Begins(const HloInstruction* instruction) const {
     const std::optional<RowSpace> space = RowSpaceOf(*instruction);
-    return space.has_value() && !instruction->IsDead() && space->rows * space->columns >= kLeastRowElements &&
+    return space.has_value() && !instruction->IsDead() && space->rows * space->columns >= kMinRowElements &&
            IsReduction(instruction, *space);
   }
 
@@ -211,7 +211,7 @@ class RowFusion : public FusionPass {
     absl::flat_hash_set<const HloInstruction*> between;  // what may join with a reduction
     const absl::flat_hash_set<const HloInstruction*> above = Above(order, lowest, last, *group);
     int64_t siblings = 0;
-    for (int64_t i = lowest; i < count && i - last <= kRowReach && siblings < options_.most_siblings; ++i) {
+    for (int64_t i = lowest; i < count && i - last <= kRowReach && siblings < options_.max_siblings; ++i) {
       HloInstruction* instruction = order[i];
       // It may read a producer that is copied into the group, as a broadcast constant, and lead to a member.
       if (above.contains(instruction)) continue;
@@ -252,14 +252,14 @@ class RowFusion : public FusionPass {
   // that it reads. Returns the index of the last one, or `last`.
   int64_t AddColumnReductions(const std::vector<HloInstruction*>& order, int64_t floor, int64_t lowest, int64_t last,
                               RowFusionGroup* group) const {
-    if (options_.most_column_reductions == 0) return last;
+    if (options_.max_column_reductions == 0) return last;
     const auto count = static_cast<int64_t>(order.size());
     const int64_t first = std::max(floor, lowest - kRowReach);
     const absl::flat_hash_set<const HloInstruction*> above = Above(order, first, last, *group);
     absl::flat_hash_set<const HloInstruction*> below;    // outside instructions that depend on the group
     absl::flat_hash_set<const HloInstruction*> between;  // what may join with a reduction
     for (int64_t i = first; i < count && i - last <= kRowReach; ++i) {
-      if (group->column_reductions == options_.most_column_reductions) break;
+      if (group->column_reductions == options_.max_column_reductions) break;
       const HloInstruction* instruction = order[i];
       if (group->Has(instruction) || above.contains(instruction)) continue;
       const auto is_of_group = [&](const HloInstruction* operand) {
@@ -307,7 +307,7 @@ class RowFusion : public FusionPass {
   // the last member then.
   int64_t LeaveOutResults(const std::vector<HloInstruction*>& order, int64_t first, int64_t last, RowFusionGroup* group,
                           absl::flat_hash_set<const HloInstruction*>* below) const {
-    if (group->space.rows < options_.least_separate_rows || group->space.columns == 1) return last;
+    if (group->space.rows < options_.min_separate_rows || group->space.columns == 1) return last;
     absl::flat_hash_set<const HloInstruction*> results;
     for (int64_t i = last; i > first; --i) {
       const HloInstruction* member = order[i];
@@ -378,7 +378,7 @@ class RowFusion : public FusionPass {
   // loops compute it from arrays that are in memory and from results of rows: in this kernel it would be stored and
   // read again.
   bool BelongsToReader(const HloInstruction& instruction, const RowFusionGroup& group) const {
-    return (IsForColumns(instruction, group.space, options_.separates_columns ? kMostSeparated : 0) ||
+    return (IsForColumns(instruction, group.space, options_.separates_columns ? kMaxSeparated : 0) ||
             (options_.separates_reads && IsForFewReads(instruction))) &&
            absl::c_all_of(instruction.operands(), [&](const HloInstruction* operand) {
              return !group.Has(operand) || operand->opcode() == HloOpcode::kBroadcast;
@@ -390,7 +390,7 @@ class RowFusion : public FusionPass {
         instruction->IsDead())
       return false;
     if (instruction->opcode() == HloOpcode::kReduce)
-      return group.reductions < options_.most_reductions && IsReduction(instruction, group.space) &&
+      return group.reductions < options_.max_reductions && IsReduction(instruction, group.space) &&
              !group.Has(instruction->operand(1));
     return target_.IsFusible(*instruction) && StaysInRow(*instruction, group.space) &&
            !BelongsToReader(*instruction, group);
@@ -420,7 +420,7 @@ class RowFusion : public FusionPass {
     }
     const bool reduces = instruction->opcode() == HloOpcode::kReduce;
     const bool may_join = reduces
-                              ? group->reductions < options_.most_reductions && IsReduction(instruction, group->space)
+                              ? group->reductions < options_.max_reductions && IsReduction(instruction, group->space)
                               : target_.IsFusible(*instruction);
     if (!may_join) return false;
     in_row = in_row && (reduces || StaysInRow(*instruction, group->space));

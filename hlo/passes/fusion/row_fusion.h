@@ -12,14 +12,14 @@
 namespace hilo {
 
 struct RowFusionOptions {
-  int64_t most_reductions;
+  int64_t max_reductions;
   // Further reductions that read what others compute, for a kernel that computes such together.
-  int64_t most_siblings = 0;
+  int64_t max_siblings = 0;
   // Returns true if the backend has a good kernel for a fusion that is a row group.
   std::function<bool(const HloInstruction& fusion)> accepts;
   // Rows from which on expensive functions of one value a row, on which no element of a row depends, are left to a loop
   // over the rows: of use where that computes them in vectors, and the kernel of the rows one by one.
-  int64_t least_separate_rows = std::numeric_limits<int64_t>::max();
+  int64_t min_separate_rows = std::numeric_limits<int64_t>::max();
   // Reductions across the rows compute their operands themselves (hlo/passes/dimensions/column_separation.h).
   bool separates_columns = false;
   bool separates_reads = false;  // and gathers of few elements
@@ -30,7 +30,7 @@ struct RowFusionOptions {
   // 0: it is stored.
   double instructions_per_byte = 0;
   // If not 0, only groups with reductions across the rows are fused, each with up to so many of them.
-  int64_t most_column_reductions = 0;
+  int64_t max_column_reductions = 0;
 };
 
 // "fuse-rows", or "fuse-rows-and-columns" if column reductions join: makes fusions, with one or several results, that

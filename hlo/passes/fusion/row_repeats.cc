@@ -10,7 +10,7 @@ namespace hilo {
 namespace {
 
 // Copies of each element in a broadcast that is not worth storing, whatever its operand.
-constexpr int64_t kLeastRepeats = 4;
+constexpr int64_t kMinRepeats = 4;
 
 }  // namespace
 
@@ -18,7 +18,7 @@ bool RowRepeats::IsFree(const HloInstruction& instruction) const {
   return instruction.opcode() == HloOpcode::kIota ||
          (instruction.opcode() == HloOpcode::kBroadcast && instruction.operand(0)->shape().rank() <= 1) ||
          (repeats_producers_ && instruction.opcode() == HloOpcode::kBroadcast &&
-          kLeastRepeats * ShapeUtil::ElementsIn(instruction.operand(0)->shape()) <=
+          kMinRepeats * ShapeUtil::ElementsIn(instruction.operand(0)->shape()) <=
               ShapeUtil::ElementsIn(instruction.shape()));
 }
 
@@ -37,7 +37,7 @@ bool RowRepeats::IsRepeated(const HloInstruction* producer, RowFusionGroup* grou
     const bool repeats = (IsElementwise(instruction->opcode()) || instruction->opcode() == HloOpcode::kBroadcast) &&
                          StaysInRow(*instruction, group->space) && !IsExpensiveToRepeat(*instruction) &&
                          !instruction->HasControlDependencies() && target_.IsFusible(*instruction) &&
-                         static_cast<int64_t>(chain.size()) < kMostRepeatedWork;
+                         static_cast<int64_t>(chain.size()) < kMaxRepeatedWork;
     if (repeats) {
       chain.insert(instruction);
       work.insert(work.end(), instruction->operands().begin(), instruction->operands().end());
@@ -156,7 +156,7 @@ void RowRepeats::LeaveToReaders(const std::vector<HloInstruction*>& order, int64
   for (int64_t i = last; i >= floor; --i) {
     const HloInstruction* result = order[i];
     if (!group.Has(result) || !read->contains(result) || !group.space.IsFull(result->shape()) || result->IsRoot() ||
-        static_cast<int64_t>(result->users().size()) > kMostCopies ||
+        static_cast<int64_t>(result->users().size()) > kMaxCopies ||
         !absl::c_all_of(result->users(), [&](const HloInstruction* user) { return ReadsInLoop(*user, group); }))
       continue;
     absl::flat_hash_set<const HloInstruction*> chain, arrays, of_rows;
@@ -180,7 +180,7 @@ void RowRepeats::LeaveToReaders(const std::vector<HloInstruction*>& order, int64
         continue;
       }
       repeats =
-          (is_view || IsElementwise(instruction->opcode())) && static_cast<int64_t>(chain.size()) <= kMostRepeatedWork;
+          (is_view || IsElementwise(instruction->opcode())) && static_cast<int64_t>(chain.size()) <= kMaxRepeatedWork;
       is_expensive = is_expensive || IsExpensiveToRepeat(*instruction);
       work.insert(work.end(), instruction->operands().begin(), instruction->operands().end());
     }

@@ -31,7 +31,7 @@ namespace {
 constexpr int64_t kFewIterations = 8;
 constexpr double kFewFlops = 16384, kFewFlopsOfSums = 2048;
 // Arrays with one row per iteration have at most this many elements.
-constexpr int64_t kMostElements = int64_t{1} << 24;
+constexpr int64_t kMaxElements = int64_t{1} << 24;
 
 using Result = absl::StatusOr<HloInstruction*>;
 
@@ -72,7 +72,7 @@ class CountedLoop {
     const std::optional<LoopState> state = LoopState::Of(loop);
     if (!state) return std::nullopt;
     const std::optional<int64_t> iterations = TripCount(*loop);
-    if (!iterations || *iterations < kFewIterations || *iterations > kMostElements) return std::nullopt;
+    if (!iterations || *iterations < kFewIterations || *iterations > kMaxElements) return std::nullopt;
     return CountedLoop(*state, *iterations);
   }
 
@@ -132,7 +132,7 @@ class CountedLoop {
   std::optional<Progression> ProgressionOf(const HloInstruction* x, int steps) const {
     if (const int64_t element = loop_.ElementOf(x); element >= 0) {
       const std::optional<int64_t> start = CountsFrom(element);
-      if (!start || *start > kMostElements || *start < -kMostElements) return std::nullopt;
+      if (!start || *start > kMaxElements || *start < -kMaxElements) return std::nullopt;
       return Progression{*start, 1};
     }
     if (steps == 0) return std::nullopt;
@@ -145,7 +145,7 @@ class CountedLoop {
     const int64_t number = IsScalarConstant(x->operand(1)) ? 1 : 0;
     if (!IsScalarConstant(x->operand(number))) return std::nullopt;
     const int64_t value = x->operand(number)->literal().GetAsInt64(0);
-    if (value > kMostElements || value < -kMostElements) return std::nullopt;
+    if (value > kMaxElements || value < -kMaxElements) return std::nullopt;
     const std::optional<Progression> inner = ProgressionOf(x->operand(1 - number), steps - 1);
     if (!inner || adds) return inner ? std::optional(Progression{inner->first + value, inner->step}) : std::nullopt;
     return number == 1 ? Progression{inner->first - value, inner->step}
@@ -162,9 +162,9 @@ class CountedLoop {
 
   // 1 if `x` is the number of the iteration, -1 if it is counted down to 0, 0 otherwise.
   int OrderOf(const HloInstruction* x) const {
-    constexpr int kMostSteps = 16;
+    constexpr int kMaxSteps = 16;
     if (!Counts(x)) return 0;
-    const std::optional<Progression> index = ProgressionOf(x, kMostSteps);
+    const std::optional<Progression> index = ProgressionOf(x, kMaxSteps);
     if (!index) return 0;
     if (index->step > 0) return index->first == 0 ? 1 : 0;
     return index->first == trip_count_ - 1 ? -1 : 0;
@@ -204,7 +204,7 @@ class CountedLoop {
       if (side == 1 && dot->operand(1)->shape().rank() != static_cast<int64_t>(contracting)) continue;
       HloInstruction* array = loop_.init(row->element);
       const int64_t rows = array->shape().dimensions(0);
-      if (rows == 0 || rows > 2 * trip_count_ || Elements(dot) > kMostElements / rows) continue;
+      if (rows == 0 || rows > 2 * trip_count_ || Elements(dot) > kMaxElements / rows) continue;
       HloComputation* outside = loop_.loop()->parent();
       other = other->IsConstant() ? outside->AddInstruction(other->CloneWithNewOperands(other->shape(), {}))
                                   : loop_.init(loop_.ElementOf(other));
@@ -286,7 +286,7 @@ class CountedLoop {
         kept += Elements(operand);
       }
     }
-    if (DotFlops(*term->dot) < kFewFlopsOfSums || kept > kMostElements / trip_count_ || Elements(term->dot) < 4 * kept)
+    if (DotFlops(*term->dot) < kFewFlopsOfSums || kept > kMaxElements / trip_count_ || Elements(term->dot) < 4 * kept)
       return false;
     if (index == nullptr) {
       for (int64_t element = 0; element < loop_.size() && index == nullptr; ++element) {

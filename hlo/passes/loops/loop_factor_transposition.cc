@@ -24,7 +24,7 @@ namespace {
 
 // Iterations that pay for a transpose. Measured: one of f32[64,64] takes as long as five iterations save, of
 // f32[100,100] as long as eight. Loops of which not even the maximum is known are taken to be longer.
-constexpr int64_t kLeastIterations = 10;
+constexpr int64_t kMinIterations = 10;
 
 // A sum of the products of the rows of a matrix and a vector.
 struct RowProducts {
@@ -67,7 +67,7 @@ class LoopFactorTransposition : public HloPass {
     bool changed = false;
     for (HloInstruction* loop : SingleCallerLoops(module)) {
       const std::optional<LoopState> state = LoopState::Of(loop);
-      if (!state.has_value() || MaxTripCount(*loop).value_or(kLeastIterations) < kLeastIterations) continue;
+      if (!state.has_value() || MaxTripCount(*loop).value_or(kMinIterations) < kMinIterations) continue;
       for (HloInstruction* reduce : state->body()->MakePostOrder()) {  // operands first: a sum takes its own with it
         HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
         const std::optional<RowProducts> products = RowProductsOf(*reduce, *state);

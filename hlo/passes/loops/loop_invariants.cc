@@ -109,11 +109,11 @@ class LoopInvariants {
     // The instructions that x is computed of, up to the loop's state.
     std::vector<const HloInstruction*> cone = {x};
     absl::flat_hash_set<const HloInstruction*> seen = {x};
-    int64_t leaf_bytes = 0, most_elements = 0;
+    int64_t leaf_bytes = 0, max_elements = 0;
     for (size_t i = 0; i < cone.size() && cone.size() <= kMaxCone; ++i) {
       if (cone[i]->shape().IsArray()) {
         const int64_t elements = ShapeUtil::ElementsIn(cone[i]->shape());
-        most_elements = std::max(most_elements, elements);
+        max_elements = std::max(max_elements, elements);
         if (IsLeaf(cone[i]) || cone[i]->IsConstant()) leaf_bytes += ShapeUtil::ByteSizeOf(cone[i]->shape());
       }
       if (IsLeaf(cone[i])) continue;
@@ -122,7 +122,7 @@ class LoopInvariants {
       }
     }
     // The code generator finds what is invariant among values in registers.
-    if (most_elements < kRegisterElements) return false;
+    if (max_elements < kRegisterElements) return false;
     return bytes <= leaf_bytes || (IsExpensiveToRepeat(*x) && bytes <= kMaxBytes);
   }
 

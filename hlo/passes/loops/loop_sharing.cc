@@ -29,9 +29,9 @@ namespace hilo {
 namespace {
 
 // Loops of fewer instructions compile in less time than a call of them is worth.
-constexpr int64_t kLeastInstructions = 8;
+constexpr int64_t kMinInstructions = 8;
 // Loops that share computations at every level have numbers of instructions that grow without bound.
-constexpr int64_t kMostInstructions = int64_t{1} << 40;
+constexpr int64_t kMaxInstructions = int64_t{1} << 40;
 // A loop takes this many times as long as its call and the copies that it needs.
 constexpr double kLongLoop = 50;
 constexpr double kCallNanoseconds = 10;
@@ -124,7 +124,7 @@ class LoopSharing : public HloPass {
       trips = static_cast<double>(MaxTripCount(instruction).value_or(kUnknownTrips));
     for (const HloComputation* called : instruction.called_computations()) {
       const Extent& inner = extents_.at(called);
-      extent->instructions = std::min(extent->instructions + inner.instructions, kMostInstructions);
+      extent->instructions = std::min(extent->instructions + inner.instructions, kMaxInstructions);
       extent->work += inner.work * trips;
     }
   }
@@ -151,7 +151,7 @@ class LoopSharing : public HloPass {
   }
 
   bool IsWorthACall(const Loop& loop) const {
-    if (SizeOf(*loop.instruction) < kLeastInstructions) return false;
+    if (SizeOf(*loop.instruction) < kMinInstructions) return false;
     Extent once;
     Work copies;
     Add(*loop.instruction, &once);

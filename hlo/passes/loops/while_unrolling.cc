@@ -23,11 +23,11 @@ namespace hilo {
 namespace {
 
 // A binary search has one for each bit of a position.
-constexpr int64_t kMostUnrolledIterations = 32;
+constexpr int64_t kMaxUnrolledIterations = 32;
 // Instructions of a body, and of all iterations, where an expensive one has the code of several.
-constexpr int64_t kMostBody = 128, kMostUnrolled = 600, kExpensive = 8;
+constexpr int64_t kMaxBody = 128, kMaxUnrolled = 600, kExpensive = 8;
 // A state of smaller arrays is in registers or near caches anyway; elements of arrays that bodies may move.
-constexpr int64_t kLeastState = int64_t{1} << 12, kMostMoved = 64;
+constexpr int64_t kMinState = int64_t{1} << 12, kMaxMoved = 64;
 
 // Moves elements.
 constexpr OpcodeSet kMoves = {HloOpcode::kSlice, HloOpcode::kConcatenate, HloOpcode::kReverse, HloOpcode::kTranspose};
@@ -71,22 +71,22 @@ class LoopUnrolling : public HloPass {
   // Returns the iterations of a loop that is unrolled; nullopt: it stays.
   static std::optional<int64_t> IterationsOf(const HloInstruction& loop) {
     const HloComputation& body = *loop.called_computation(1);
-    if (loop.HasControlDependencies() || body.instruction_count() > 2 * kMostBody) return std::nullopt;
+    if (loop.HasControlDependencies() || body.instruction_count() > 2 * kMaxBody) return std::nullopt;
     int64_t work = 0;
     bool is_large = false;
     for (const HloInstruction* x : body.instructions()) {
       if (x->HasControlDependencies() || !x->called_computations().empty()) return std::nullopt;
       if (kForwards.contains(x->opcode())) continue;
-      const bool moves_few = kMoves.contains(x->opcode()) && x->shape().IsArray() && Elements(x) <= kMostMoved &&
-                             absl::c_all_of(x->operands(), [](const auto* y) { return Elements(y) <= kMostMoved; });
+      const bool moves_few = kMoves.contains(x->opcode()) && x->shape().IsArray() && Elements(x) <= kMaxMoved &&
+                             absl::c_all_of(x->operands(), [](const auto* y) { return Elements(y) <= kMaxMoved; });
       if (!moves_few && !IsElementwise(x->opcode()) && !GathersElements(*x)) return std::nullopt;
       work += IsExpensiveToRepeat(*x) && x->opcode() != HloOpcode::kGather ? kExpensive : 1;
-      is_large |= Elements(x) >= kLeastState;
+      is_large |= Elements(x) >= kMinState;
     }
-    if (!is_large || work > kMostBody) return std::nullopt;
+    if (!is_large || work > kMaxBody) return std::nullopt;
     const std::optional<int64_t> iterations = TripCount(loop);
     const bool are_few =
-        iterations.has_value() && *iterations <= kMostUnrolledIterations && *iterations * work <= kMostUnrolled;
+        iterations.has_value() && *iterations <= kMaxUnrolledIterations && *iterations * work <= kMaxUnrolled;
     return are_few ? iterations : std::nullopt;
   }
 };

@@ -22,14 +22,14 @@ namespace hilo {
 namespace {
 
 // Larger arrays take their time anyway.
-constexpr int64_t kMostBytes = 256 << 10;
+constexpr int64_t kMaxBytes = 256 << 10;
 
 // What those have alike that can be combined; nothing of what stays alone.
 std::optional<std::string> KindOf(const HloInstruction& op) {
   if (op.opcode() != HloOpcode::kAllReduce || op.operand_count() != 1 || !op.shape().IsArray() ||
       !op.shape().is_static())
     return std::nullopt;
-  if (op.IsDead() || op.HasControlDependencies() || ShapeUtil::ByteSizeOf(op.shape()) > kMostBytes) return std::nullopt;
+  if (op.IsDead() || op.HasControlDependencies() || ShapeUtil::ByteSizeOf(op.shape()) > kMaxBytes) return std::nullopt;
   const std::optional<HloOpcode> reduction = ReductionOp(*op.called_computation());
   if (!reduction.has_value()) return std::nullopt;
   const AllReduceAttrs& attrs = op.attrs<AllReduceAttrs>();

@@ -15,7 +15,7 @@ namespace hilo {
 namespace {
 
 // Users of a value among which other constraints are looked for.
-constexpr size_t kMostUsers = 256;
+constexpr size_t kMaxUsers = 256;
 
 // Results of these have one sharding with what flows into them.
 constexpr OpcodeSet kFlowing = {HloOpcode::kConditional, HloOpcode::kOptimizationBarrier, HloOpcode::kWhile};
@@ -51,7 +51,7 @@ absl::StatusOr<std::optional<TileAssignment>> ClosedBy(const HloInstruction& mar
 }
 
 bool AllRequire(const HloInstruction& value, const TileAssignment& tiles, const ShardingMeshes& meshes) {
-  if (value.users().size() > kMostUsers) return false;
+  if (value.users().size() > kMaxUsers) return false;
   return absl::c_all_of(value.users(), [&](const HloInstruction* user) {
     if (CutsOrJoins(*user)) return Requires(*user, value, tiles, meshes);
     if (!IsShardingMark(*user) || !StatesSharding(*user)) return true;

@@ -23,8 +23,8 @@ namespace {
 // Loops within loops, copies of a body, and instructions of all copies of a program up to which loops are divided: a
 // loop in a loop is tried in each try.
 constexpr int kDeepest = 8;
-constexpr int kMostTries = 8;
-constexpr int64_t kMostTried = 500000;
+constexpr int kMaxTries = 8;
+constexpr int64_t kMaxTried = 500000;
 // Iterations that a loop is assumed to have if they cannot be counted: what is gathered before it counts for less than
 // what each iteration gathers.
 constexpr int64_t kIterations = 8;
@@ -157,11 +157,11 @@ absl::StatusOr<bool> Divider::VisitLoop(TileWalk* walk, HloInstruction* loop, in
   }
   const auto iterations = static_cast<double>(trips.value_or(kIterations));
   for (int tries = 1;; ++tries) {
-    if (tried_ > kMostTried) return false;
+    if (tried_ > kMaxTried) return false;
     HILO_ASSIGN_OR_RETURN(const Body divided, Divide(body, state.tiles(), walk->region(), iterations, depth + 1));
     HILO_ASSIGN_OR_RETURN(const Body test, Divide(condition, state.tiles(), walk->region(), iterations, depth + 1));
     if (absl::c_any_of(divided.result, IsLocal) || IsLocal(test.result[0])) return false;
-    if (tries < kMostTries && state.Change(divided.parameter, divided.result, test.parameter)) continue;
+    if (tries < kMaxTries && state.Change(divided.parameter, divided.result, test.parameter)) continue;
     HILO_ASSIGN_OR_RETURN(HloComputation * new_body, Finish(divided, state.tiles()));
     HILO_ASSIGN_OR_RETURN(HloComputation * new_condition, Finish(test, {TileAssignment()}));
     HILO_ASSIGN_OR_RETURN(HloInstruction * operand, walk->Pack(first, state.tiles(), loop->shape().IsTuple()));
@@ -180,7 +180,7 @@ absl::StatusOr<bool> Divider::VisitBranches(TileWalk* walk, HloInstruction* cond
   std::vector<Body> branches;
   std::vector<HloInstruction*> operands(1);
   for (int64_t i = 1; i < conditional->operand_count(); ++i) {
-    if (tried_ > kMostTried) return false;
+    if (tried_ > kMaxTried) return false;
     HILO_ASSIGN_OR_RETURN(const Leaves leaves, walk->LeavesOf(conditional->operand(i)));
     std::vector<TileAssignment> tiles;
     for (const auto& leaf : leaves) tiles.push_back(CutOf(*leaf));

@@ -15,9 +15,9 @@ namespace hilo {
 namespace {
 
 // Instructions of a computation up to which calls are put in line.
-constexpr int64_t kMostInlined = 200000;
+constexpr int64_t kMaxInlined = 200000;
 // Instructions of the copies of bodies that several loops or branches have.
-constexpr int64_t kMostSeparated = 200000;
+constexpr int64_t kMaxSeparated = 200000;
 
 // Makes the root state the sharding that `stated` has, the attributes of a call that was the root: what the call
 // returned may be a parameter or a mark that states another one.
@@ -49,7 +49,7 @@ bool Divider::InlineCalls(HloComputation* computation) {
     again = false;
     // Operands first, so that what dies with a call has been passed.
     for (HloInstruction* call : computation->MakePostOrder()) {
-      if (call->opcode() != HloOpcode::kCall || computation->instruction_count() > kMostInlined) continue;
+      if (call->opcode() != HloOpcode::kCall || computation->instruction_count() > kMaxInlined) continue;
       if (call->HasControlDependencies()) continue;
       const AttributeText stated = call->IsRoot() ? call->extra_attributes() : AttributeText();
       HloInstruction* root = InlineComputation(*call->called_computation(), call->operands(), computation);
@@ -80,7 +80,7 @@ bool Divider::SeparateBodies(HloModule* module) {
       for (size_t k = 0; k < op->called_computations().size(); ++k) {
         HloComputation* called = op->called_computations()[k];
         if (!seen.insert(called).second) {
-          if (copied + called->instruction_count() > kMostSeparated) continue;
+          if (copied + called->instruction_count() > kMaxSeparated) continue;
           copied += called->instruction_count();
           called = module->CloneComputation(*called, "separate");
           op->set_called_computation(static_cast<int64_t>(k), called);

@@ -49,7 +49,7 @@ namespace {
 constexpr absl::string_view kPartitionedAttribute = "is_spmd_partitioned";
 
 // Instructions that a warning names.
-constexpr size_t kMostNamed = 16;
+constexpr size_t kMaxNamed = 16;
 
 bool IsPartitioned(const HloModule& module) {
   return module.is_scheduled() || !ExtraAttribute(module.extra_attributes(), "spmd_output_sharding").empty() ||
@@ -150,9 +150,9 @@ bool IsDivided(const TileAssignment& tiles) { return !tiles.IsWhole() || tiles.r
 // Warns of instructions that are not divided as they should be; all of them are named on the level of information.
 void Warn(const HloModule& module, absl::string_view what, absl::Span<const std::string> names) {
   if (names.empty()) return;
-  const absl::Span<const std::string> first = names.subspan(0, kMostNamed);
-  LogWarning(module.name(), ": ", what, " ", absl::StrJoin(first, ", "), names.size() > kMostNamed ? ", ..." : "");
-  if (names.size() > kMostNamed) LogInfo(module.name(), ": ", what, " ", absl::StrJoin(names, ", "));
+  const absl::Span<const std::string> first = names.subspan(0, kMaxNamed);
+  LogWarning(module.name(), ": ", what, " ", absl::StrJoin(first, ", "), names.size() > kMaxNamed ? ", ..." : "");
+  if (names.size() > kMaxNamed) LogInfo(module.name(), ": ", what, " ", absl::StrJoin(names, ", "));
 }
 
 // "add.3 (f32[10] into 2 instead of 4 along dimension 0)" for each array that its sharding does not divide.

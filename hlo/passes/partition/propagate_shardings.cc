@@ -17,7 +17,7 @@ namespace hilo {
 namespace {
 
 // Different priorities that a program may give its shardings; those behind count as the last.
-constexpr size_t kMostUserPriorities = 64;
+constexpr size_t kMaxUserPriorities = 64;
 
 using Direction = PropagationDirection;
 
@@ -95,7 +95,7 @@ class ShardingPropagation {
     for (size_t level = 0;; ++level) {
       for (int priority = 0; priority < kPriorities; ++priority) HILO_RETURN_IF_ERROR(Propagate(priority, context));
       if (next == withheld_.end()) break;
-      const int64_t priority = level < kMostUserPriorities ? next->priority : withheld_.back().priority;
+      const int64_t priority = level < kMaxUserPriorities ? next->priority : withheld_.back().priority;
       for (; next != withheld_.end() && next->priority <= priority; ++next) Release(*next);
     }
     return std::move(shardings_);

@@ -15,7 +15,7 @@ namespace {
 using Kind = ReshardStep::Kind;
 
 // More steps than the dimensions and their cuts can need.
-constexpr int kMostSteps = 16;
+constexpr int kMaxSteps = 16;
 
 class Planner {
  public:
@@ -23,7 +23,7 @@ class Planner {
       : shape_(shape), devices_(devices), now_(std::move(from)), to_(std::move(to)) {}
 
   std::vector<ReshardStep> Plan() {
-    for (int i = 0; i < kMostSteps && now_ != to_; ++i) {
+    for (int i = 0; i < kMaxSteps && now_ != to_; ++i) {
       if (!Slice() && !AllToAll() && !Permute() && !Gather()) break;
     }
     return std::move(steps_);

@@ -15,8 +15,8 @@ namespace hilo {
 namespace {
 
 // Ops of one array that is made of constants, and copies in a computation; the rest stays shared.
-constexpr size_t kMostOps = 64;
-constexpr int64_t kMostCopies = 20000;
+constexpr size_t kMaxOps = 64;
+constexpr int64_t kMaxCopies = 20000;
 
 class Splitter {
  public:
@@ -68,7 +68,7 @@ class Splitter {
     std::vector<const HloInstruction*> arrays = {&value};
     bool is_own = !value.IsRoot() && value.users().size() == 1 && absl::c_count(user.operands(), &value) == 1;
     for (size_t i = 0; i < arrays.size(); ++i) {
-      if (arrays.size() > kMostOps) return true;
+      if (arrays.size() > kMaxOps) return true;
       for (const HloInstruction* operand : arrays[i]->operands()) {
         if (IsScalar(*operand) || absl::c_linear_search(arrays, operand)) continue;
         is_own &= operand->users().size() == 1 && !operand->IsRoot();
@@ -80,14 +80,14 @@ class Splitter {
 
   void Split(HloInstruction* user, int64_t i) {
     HloInstruction* const value = user->mutable_operand(i);
-    if (!(constants_.contains(value) || repeated_.contains(value)) || IsScalar(*value) || copies_ >= kMostCopies ||
+    if (!(constants_.contains(value) || repeated_.contains(value)) || IsScalar(*value) || copies_ >= kMaxCopies ||
         IsOwnOf(*user, *value))
       return;
     absl::flat_hash_map<const HloInstruction*, HloInstruction*> copies;
     computation_->ReplaceOperand(user, i, Copy(value, &copies));
   }
 
-  // At most kMostOps deep.
+  // At most kMaxOps deep.
   HloInstruction* Copy(HloInstruction* op, absl::flat_hash_map<const HloInstruction*, HloInstruction*>* copies) {
     if (IsScalar(*op)) return op;
     if (const auto known = copies->find(op); known != copies->end()) return known->second;

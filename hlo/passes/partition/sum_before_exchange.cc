@@ -22,7 +22,7 @@ namespace hilo {
 namespace {
 
 // Terms of one sum that are looked at.
-constexpr size_t kMostTerms = 256;
+constexpr size_t kMaxTerms = 256;
 
 // What exchanges have alike whose sum is one exchange of a sum; nothing for other instructions.
 std::optional<std::string> ExchangeKind(const HloInstruction& op) {
@@ -57,7 +57,7 @@ std::vector<HloInstruction*> TermsOf(HloInstruction* sum) {
   while (!left.empty()) {
     HloInstruction* const op = left.back();
     left.pop_back();
-    if (op == sum || (IsPartOfSum(*op) && terms.size() + left.size() < kMostTerms)) {
+    if (op == sum || (IsPartOfSum(*op) && terms.size() + left.size() < kMaxTerms)) {
       left.push_back(op->mutable_operand(1));
       left.push_back(op->mutable_operand(0));
     } else {

@@ -39,11 +39,11 @@ bool SameGroups(std::vector<std::vector<int64_t>> a, std::vector<std::vector<int
 absl::StatusOr<HloInstruction*> TileEmitter::Cut(HloInstruction* whole, const TileAssignment& tiles) {
   // A tile of a broadcast is a smaller broadcast, of a tile if need be. Each cut copies the broadcasts, so long chains
   // are cut in the middle.
-  constexpr size_t kMostBroadcasts = 8;
+  constexpr size_t kMaxBroadcasts = 8;
   std::vector<std::pair<HloInstruction*, Shape>> broadcasts;  // with the shapes of their tiles, outermost first
   HloInstruction* source = whole;
   TileAssignment of_source = tiles;
-  while (source->opcode() == HloOpcode::kBroadcast && !of_source.IsWhole() && broadcasts.size() < kMostBroadcasts) {
+  while (source->opcode() == HloOpcode::kBroadcast && !of_source.IsWhole() && broadcasts.size() < kMaxBroadcasts) {
     HILO_RETURN_IF_ERROR(Check(of_source));
     HILO_ASSIGN_OR_RETURN(Shape shape, TileShape(source->shape(), of_source));
     TileAssignment of_operand{.counts = {}, .tile_of = std::vector<std::vector<int64_t>>(partitions_)};

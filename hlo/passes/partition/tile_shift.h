@@ -41,7 +41,7 @@ struct ShiftRound {
 };
 
 // More pieces for one partition are not worth their instructions.
-inline constexpr size_t kMostShiftRounds = 16;
+inline constexpr size_t kMaxShiftRounds = 16;
 
 // Indices of the result that the longest piece of the round reaches over.
 int64_t SpanOf(const ShiftSource& source, const ShiftRound& round);

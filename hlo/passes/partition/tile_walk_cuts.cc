@@ -10,7 +10,7 @@ namespace hilo {
 namespace {
 
 // Combinations of cuts of an op's factors that are compared.
-constexpr int kMostCombinations = 512;
+constexpr int kMaxCombinations = 512;
 
 }  // namespace
 
@@ -82,7 +82,7 @@ TileWalk::Cuts TileWalk::ChooseCuts(const HloInstruction& op, const OpFactors& f
   int tried = 0;
   // Counts through the combinations, leaving out those that do not go together.
   std::vector<size_t> chosen(factors.count, 0);
-  for (int factor = factors.count - 1; factor >= 0 && tried < kMostCombinations;) {
+  for (int factor = factors.count - 1; factor >= 0 && tried < kMaxCombinations;) {
     if (++chosen[factor] >= options[factor].size()) {
       chosen[factor] = 0;
       cuts[factor] = TileCut();

@@ -17,8 +17,8 @@ namespace hilo {
 namespace {
 
 // Ops that are traced, one after the other, and all of them.
-constexpr int kMostTraced = 16;
-constexpr size_t kMostWaiting = 256;
+constexpr int kMaxTraced = 16;
+constexpr size_t kMaxWaiting = 256;
 // Iterations after which a strided slice meets the elements between which a pad puts others.
 constexpr int64_t kLongestPeriod = 1024;
 
@@ -50,7 +50,7 @@ std::vector<int64_t> MovedDimensions(const HloInstruction& op, absl::FunctionRef
   std::vector<int64_t> dimensions;
   std::vector<const HloInstruction*> left = {&op};
   for (size_t i = 0; i < left.size(); ++i) {
-    if (i >= kMostWaiting) return {};
+    if (i >= kMaxWaiting) return {};
     for (int64_t d = 0; d < op.shape().rank(); ++d) {
       if (MovesAlong(*left[i], d) && !absl::c_linear_search(dimensions, d)) dimensions.push_back(d);
     }
@@ -117,7 +117,7 @@ class Origin {
     if (run.count == 0) return true;
     if (waits_(value)) {
       has_traced_ = true;
-      return depth < kMostTraced && Through(*value, run, depth + 1);
+      return depth < kMaxTraced && Through(*value, run, depth + 1);
     }
     auto known = absl::c_find(arrays_, value);
     if (known == arrays_.end()) known = arrays_.insert(known, value);
@@ -288,7 +288,7 @@ std::optional<TileWalk::ShiftPlan> TileWalk::PlanShiftTo(const HloInstruction& o
       if (source.operand_size == 0) return std::nullopt;
     }
     plan.rounds.push_back(PlanShift(origin.shift(), wanted));
-    if (plan.rounds.back().size() > kMostShiftRounds) return std::nullopt;
+    if (plan.rounds.back().size() > kMaxShiftRounds) return std::nullopt;
     plan.shifts.push_back(origin.shift());
   }
   JoinPermutes(partitions_, &plan.rounds);

@@ -42,9 +42,9 @@ constexpr OpcodeSet kMovesPadded = {HloOpcode::kConcatenate, HloOpcode::kPad, Hl
 // the kernel.
 constexpr OpcodeSet kSlidesOnPadded = {HloOpcode::kConvolution, HloOpcode::kReduceWindow, HloOpcode::kSelectAndScatter};
 // Values that are followed to where they are joined.
-constexpr size_t kMostFollowed = 64;
+constexpr size_t kMaxFollowed = 64;
 // Operands whose cuts an op is tried with: each looks at all operands.
-constexpr int64_t kMostCutsTried = 16;
+constexpr int64_t kMaxCutsTried = 16;
 
 // Whether the op may be computed on such tiles.
 bool IsOnPadded(const HloInstruction& op) {
@@ -159,7 +159,7 @@ class TileWalk::PaddedFlow {
   double Cost() {
     double cost = 0;
     for (size_t i = 0; i < left_.size(); ++i) {
-      if (i >= kMostFollowed) return std::numeric_limits<double>::infinity();
+      if (i >= kMaxFollowed) return std::numeric_limits<double>::infinity();
       cost += CostOfUsers(i);
     }
     return cost;
@@ -452,7 +452,7 @@ absl::StatusOr<HloInstruction*> TileWalk::FilledTile(const HloInstruction& op, c
 absl::StatusOr<bool> TileWalk::VisitPadded(HloInstruction* op, const OpFactors& factors, double limit) {
   if (!IsOnPadded(*op)) return false;
   std::optional<Cuts> cuts;
-  for (int64_t i = 0, tried = 0; i < op->operand_count() && tried < kMostCutsTried; ++i) {
+  for (int64_t i = 0, tried = 0; i < op->operand_count() && tried < kMaxCutsTried; ++i) {
     if (!IsPadded(*op->operand(i))) continue;
     ++tried;
     std::optional<Cuts> given = PaddedCuts(*op, factors, i);

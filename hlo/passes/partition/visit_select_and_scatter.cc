@@ -23,7 +23,7 @@ namespace hilo {
 namespace {
 
 // Elements of the padding, each of which takes a round of its own.
-constexpr int64_t kMostRepeated = kMostShiftRounds;
+constexpr int64_t kMaxRepeated = kMaxShiftRounds;
 
 // How the windows of a partition lie along a dimension. Indices are those of its elements that the windows reach.
 struct Overlap {
@@ -53,8 +53,8 @@ std::optional<Overlap> OverlapOf(const Window::Dimension& window, int64_t dimens
   const int64_t end = (windows - 1) * stride - window.padding_low + window.size;  // of the last window
   const int64_t low = std::max<int64_t>(window.padding_low, 0), high = std::max<int64_t>(end - size, 0);
   if (window.base_dilation != 1 || window.window_dilation != 1 || window.window_reversal || size == 0 || windows == 0 ||
-      low >= window.size || high >= window.size || (low + high > 0 && !may_repeat) || low > kMostRepeated ||
-      high > kMostRepeated)
+      low >= window.size || high >= window.size || (low + high > 0 && !may_repeat) || low > kMaxRepeated ||
+      high > kMaxRepeated)
     return std::nullopt;
   const auto floor_div = [&](int64_t a) { return a / stride - (a % stride < 0 ? 1 : 0); };
   std::vector<int64_t> first, reached_by;  // by tile: the first window that reaches its elements, and how many do
@@ -160,7 +160,7 @@ absl::StatusOr<bool> TileWalk::VisitSelectAndScatter(HloInstruction* op, const O
     for (const Overlap& overlap : overlaps) {
       const TileShift& shift = i == 0 ? overlap.extended : overlap.of_source;
       const std::vector<ShiftRound> rounds = PlanShift(shift, tiles);
-      if (rounds.size() > kMostShiftRounds) return false;
+      if (rounds.size() > kMaxShiftRounds) return false;
       const auto tile_size =
           static_cast<double>(CeilDiv(shape.dimensions(overlap.dimension), tiles.counts[overlap.dimension]));
       cost += ReceivedElements(rounds, partitions_) * bytes / tile_size;

@@ -239,7 +239,7 @@ double TileWalk::CostOfWindows(const HloInstruction& op, const WindowDivision& d
   }
   for (const Slide& slide : slides) {
     rounds->push_back(PlanShift(slide.shift, tiles));
-    if (rounds->back().size() > kMostShiftRounds) return std::numeric_limits<double>::infinity();
+    if (rounds->back().size() > kMaxShiftRounds) return std::numeric_limits<double>::infinity();
     const int64_t d = slide.shift.dimension;
     const auto tile_size = static_cast<double>(CeilDiv(operand.dimensions(d), tiles.counts[d]));
     cost += ReceivedElements(rounds->back(), partitions_) * bytes / tile_size;

@@ -32,14 +32,14 @@ namespace hilo {
 namespace {
 
 // Where there are more, computing the elements takes longer than to read an array of what is reduced.
-constexpr int64_t kMostComponents = 8;
+constexpr int64_t kMaxComponents = 8;
 // Smaller grids are as fast in several kernels.
-constexpr int64_t kLeastGrid = int64_t{1} << 14;
+constexpr int64_t kMinGrid = int64_t{1} << 14;
 // A source has at most this part of the elements of the grid that it is repeated in.
-constexpr int64_t kLeastSourceRepeats = 8;
+constexpr int64_t kMinSourceRepeats = 8;
 // Instructions of one grid, and those that components of a computation may add.
-constexpr size_t kMostGridInstructions = 128;
-constexpr int64_t kMostAdded = 4096;
+constexpr size_t kMaxGridInstructions = 128;
+constexpr int64_t kMaxAdded = 4096;
 
 // An array and its dimension of components.
 using GridDimension = std::pair<HloInstruction*, int64_t>;
@@ -81,7 +81,7 @@ class ComponentSeparation : public FusionPass {
       HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
       const int64_t components = reduction.reduce->operand(0)->shape().dimensions(reduction.dimension);
       added_ += components * static_cast<int64_t>(reduction.grid.size());
-      if (added_ > kMostAdded) break;
+      if (added_ > kMaxAdded) break;
       HILO_RETURN_IF_ERROR(Separate(reduction));
       changed = true;
     }
@@ -91,14 +91,14 @@ class ComponentSeparation : public FusionPass {
 
   static std::optional<ComponentReduction> ReductionOf(HloInstruction* reduce) {
     const Shape& shape = reduce->operand(0)->shape();
-    if (Elements(*reduce->operand(0)) < kLeastGrid) return std::nullopt;
+    if (Elements(*reduce->operand(0)) < kMinGrid) return std::nullopt;
     for (int64_t d = 0; d < shape.rank(); ++d) {
       const bool is_reduced = Reduces(*reduce, d);
       // Others are most likely batches.
       if (!is_reduced && d + 1 != shape.rank()) continue;
-      if (shape.dimensions(d) < 2 || shape.dimensions(d) > kMostComponents) continue;
+      if (shape.dimensions(d) < 2 || shape.dimensions(d) > kMaxComponents) continue;
       const bool ends = is_reduced ? EndsInReductions(*reduce)
-                                   : Elements(*reduce) * kLeastSourceRepeats <= Elements(*reduce->operand(0));
+                                   : Elements(*reduce) * kMinSourceRepeats <= Elements(*reduce->operand(0));
       std::optional<std::vector<GridDimension>> grid = GridOf({reduce->operand(0), d});
       if (ends && grid.has_value()) return ComponentReduction{reduce, d, *std::move(grid)};
     }
@@ -111,14 +111,14 @@ class ComponentSeparation : public FusionPass {
     absl::flat_hash_set<GridDimension> seen = {array};
     for (size_t next = 0; next < grid.size(); ++next) {
       const auto [x, dimension] = grid[next];
-      if (grid.size() > kMostGridInstructions || x->HasControlDependencies() || !x->shape().IsArray())
+      if (grid.size() > kMaxGridInstructions || x->HasControlDependencies() || !x->shape().IsArray())
         return std::nullopt;
       const auto add = [&](HloInstruction* operand, int64_t d) {
         if (seen.insert({operand, d}).second) grid.emplace_back(operand, d);
       };
       if (x->opcode() == HloOpcode::kBroadcast) {
         const bool has_components = absl::c_linear_search(x->attrs<BroadcastAttrs>().dimensions, dimension);
-        if (has_components && Elements(*x->operand(0)) * kLeastSourceRepeats > Elements(*x)) return std::nullopt;
+        if (has_components && Elements(*x->operand(0)) * kMinSourceRepeats > Elements(*x)) return std::nullopt;
       } else if (x->opcode() == HloOpcode::kTranspose) {
         add(x->operand(0), x->attrs<TransposeAttrs>().dimensions[dimension]);
       } else if (IsElementwise(x->opcode()) && x->called_computations().empty()) {
@@ -141,12 +141,12 @@ class ComponentSeparation : public FusionPass {
     while (!work.empty()) {
       const HloInstruction* x = work.back();
       work.pop_back();
-      if (x->IsRoot() || seen.size() > kMostGridInstructions) return false;
+      if (x->IsRoot() || seen.size() > kMaxGridInstructions) return false;
       for (const HloInstruction* user : x->users()) {
         const bool is_reduction = user->opcode() == HloOpcode::kReduce;
         const Shape& shape = is_reduction ? user->operand(0)->shape() : user->shape();
         const int64_t results = is_reduction && user->shape().IsArray() ? Elements(*user) : 0;
-        if (is_reduction && results * kLeastSourceRepeats <= ShapeUtil::ElementsIn(shape)) continue;
+        if (is_reduction && results * kMinSourceRepeats <= ShapeUtil::ElementsIn(shape)) continue;
         const bool goes_on = is_reduction || (IsElementwise(user->opcode()) && user->called_computations().empty()) ||
                              user->opcode() == HloOpcode::kBroadcast || user->opcode() == HloOpcode::kTranspose;
         if (!goes_on) return false;

@@ -30,7 +30,7 @@ namespace hilo {
 namespace {
 
 // Smaller arrays stay in a cache between two kernels.
-constexpr int64_t kLeastElements = int64_t{1} << 16;
+constexpr int64_t kMinElements = int64_t{1} << 16;
 // The relative error of the factor by which a sum becomes a mean.
 constexpr double kMeanError = 1e-6;
 
@@ -149,7 +149,7 @@ class OnePassReductions : public FusionPass {
            (x.shape().element_type() == F32 || x.shape().element_type() == F64) &&
            ShapeUtil::SameElementType(x.shape(), x.operand(0)->shape()) &&
            ReductionOp(*x.called_computation()) == HloOpcode::kAdd && Is(x.operand(1), 0) &&
-           ShapeUtil::ElementsIn(x.operand(0)->shape()) >= kLeastElements && accepts_(x);
+           ShapeUtil::ElementsIn(x.operand(0)->shape()) >= kMinElements && accepts_(x);
   }
 
   static absl::Status Replace(HloComputation* computation, const Pair& pair) {

@@ -28,11 +28,11 @@ namespace {
 // 16384 rows of 2 6.9 -> 0.9, of 100000 rows of 30 75 -> 60.
 constexpr int64_t kShortRowBytes = 128, kFoldedRowBytes = 512;
 // Folded rows at least. So few that the reduction of them becomes a part of the next one pay only if rows are vectors.
-constexpr int64_t kLeastRows = 8, kLeastUnalignedRows = 16;
+constexpr int64_t kMinRows = 8, kMinUnalignedRows = 16;
 // Rows of multiples of these bytes are vectors.
 constexpr int64_t kVectorBytes = 32;
 // Element-wise operations that are applied to other rows.
-constexpr size_t kMostOperations = 16;
+constexpr size_t kMaxOperations = 16;
 
 // Arrays of `rows` x `columns` elements, and the same of `rows` / `group` x `group` * `columns`.
 struct Fold {
@@ -56,11 +56,11 @@ std::optional<Fold> FoldOf(const HloInstruction& reduce) {
   const int64_t size = PrimitiveTypeByteSize(x.element_type()), minor = x.rank() == 0 ? 1 : x.dimensions().back();
   if (fold.columns == 1) {
     // Long rows are as fast as one, and as many parts for threads.
-    if (reduced < 2 || fold.rows < kLeastRows || minor * size > kShortRowBytes) return std::nullopt;
+    if (reduced < 2 || fold.rows < kMinRows || minor * size > kShortRowBytes) return std::nullopt;
     return fold;
   }
   if (fold.columns < 1 || fold.columns * size > kShortRowBytes) return std::nullopt;
-  const int64_t least = fold.columns * size % kVectorBytes == 0 ? kLeastRows : kLeastUnalignedRows;
+  const int64_t least = fold.columns * size % kVectorBytes == 0 ? kMinRows : kMinUnalignedRows;
   for (fold.group = kFoldedRowBytes / size / fold.columns; fold.group > 1; --fold.group) {
     if (fold.rows % fold.group == 0 && fold.rows / fold.group >= least) return fold;
   }
@@ -88,7 +88,7 @@ class Folder {
           std::erase(read, operand);
         }
       }
-      if (folded_.size() + read.size() > kMostOperations) return nullptr;
+      if (folded_.size() + read.size() > kMaxOperations) return nullptr;
     }
     for (HloInstruction* leaf : read) {
       HILO_ASSIGN_OR_RETURN(made_[leaf], Leaf(leaf));
@@ -137,7 +137,7 @@ class Folder {
 
   // Whether fusion computes `i` in each loop that reads it. There it would be read behind a reshape, not in lanes.
   static bool IsCopied(const HloInstruction& i) {
-    return i.users().size() > 1 && i.users().size() <= kMostCopies && !IsExpensiveToRepeat(i);
+    return i.users().size() > 1 && i.users().size() <= kMaxCopies && !IsExpensiveToRepeat(i);
   }
 
   // Whether the array is in memory before the reduction, whatever is fused.

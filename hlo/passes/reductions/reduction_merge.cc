@@ -27,9 +27,9 @@ namespace hilo {
 namespace {
 
 // Arrays of one reduction: a thread keeps a sum of each for every element of a vector.
-constexpr size_t kMostMerged = 6;
+constexpr size_t kMaxMerged = 6;
 // Instructions between a reduction and what it reads.
-constexpr size_t kMostProducers = 64;
+constexpr size_t kMaxProducers = 64;
 
 using Instructions = absl::flat_hash_set<const HloInstruction*>;
 
@@ -39,7 +39,7 @@ Instructions ArraysOf(const HloInstruction& reduce) {
   const int64_t size = Elements(*reduce.operand(0));
   std::vector<const HloInstruction*> work = {reduce.operand(0)};
   Instructions visited, arrays, shared;
-  while (!work.empty() && visited.size() < kMostProducers) {
+  while (!work.empty() && visited.size() < kMaxProducers) {
     const HloInstruction* x = work.back();
     work.pop_back();
     if (!x->shape().IsArray() || Elements(*x) != size || x->IsConstant() || !visited.insert(x).second) continue;
@@ -60,7 +60,7 @@ struct ReductionSet {
 
   bool TakesShapeOf(const HloInstruction& reduce) const {
     const HloInstruction& first = *reduces[0];
-    return reduces.size() < kMostMerged &&
+    return reduces.size() < kMaxMerged &&
            ShapeUtil::SameDimensions(first.operand(0)->shape(), reduce.operand(0)->shape()) &&
            first.attrs<ReduceAttrs>().dimensions == reduce.attrs<ReduceAttrs>().dimensions;
   }

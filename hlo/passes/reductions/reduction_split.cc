@@ -24,7 +24,7 @@ constexpr int64_t kManyBytes = 2048, kWholeVectors = 16;
 // Terms that each part adds to several results at least.
 constexpr int64_t kFewRows = 64;
 // Parts that one dimension is cut into.
-constexpr int64_t kMostCuts = 512, kMostCutsOfColumns = 64;
+constexpr int64_t kMaxCuts = 512, kMaxCutsOfColumns = 64;
 
 bool Contains(const std::vector<int64_t>& numbers, int64_t number) {
   return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
@@ -42,7 +42,7 @@ int64_t PartsOf(int64_t size, int64_t most, int64_t smallest_part, int64_t multi
 int64_t PartsOfTerms(int64_t terms, PrimitiveType type) {
   for (const int64_t multiple : {kWholeVectors, int64_t{1}}) {
     for (const int64_t smallest_part : {kManyBytes / PrimitiveTypeByteSize(type), kFewElements}) {
-      if (const int64_t parts = PartsOf(terms, kMostCuts, smallest_part, multiple); parts != 0) return parts;
+      if (const int64_t parts = PartsOf(terms, kMaxCuts, smallest_part, multiple); parts != 0) return parts;
     }
   }
   return 0;
@@ -50,13 +50,13 @@ int64_t PartsOfTerms(int64_t terms, PrimitiveType type) {
 
 // A sum over leading dimensions of many elements to few: of the last of these dimensions first. A single one is cut in
 // two if its size has a divisor for that.
-Result ReduceInTwo(HloInstruction* reduce, int64_t most_results) {
+Result ReduceInTwo(HloInstruction* reduce, int64_t max_results) {
   if (reduce->operand_count() != 2 || reduce->called_computation()->num_parameters() != 2) return nullptr;
   HloInstruction* x = reduce->operand(0);
   const PrimitiveType type = x->shape().element_type();
   const HloInstruction* step = reduce->called_computation()->root_instruction();
   const int64_t count = ShapeUtil::ElementsIn(x->shape()), results = ShapeUtil::ElementsIn(reduce->shape());
-  if (results < 1 || results > most_results || !HasTrait(step->opcode(), kAssociative) ||
+  if (results < 1 || results > max_results || !HasTrait(step->opcode(), kAssociative) ||
       !HasTrait(step->opcode(), kCommutative) || !step->operand(0)->IsParameter() || !step->operand(1)->IsParameter() ||
       step->operand(0) == step->operand(1) || PrimitiveTypeBitWidth(type) < 32 ||
       step->shape().element_type() != type) {
@@ -75,7 +75,7 @@ Result ReduceInTwo(HloInstruction* reduce, int64_t most_results) {
   while (split < reduced && parts < kFewParts) parts *= sizes[split++];
   if (parts < kFewParts || parts > kManyParts || count / parts / results < fewest_terms) {
     if (reduced != 1) return nullptr;
-    parts = results == 1 ? PartsOfTerms(sizes[0], type) : PartsOf(sizes[0], kMostCutsOfColumns, kFewRows);
+    parts = results == 1 ? PartsOfTerms(sizes[0], type) : PartsOf(sizes[0], kMaxCutsOfColumns, kFewRows);
     if (parts == 0) return nullptr;
     sizes[0] /= parts;
     sizes.insert(sizes.begin(), parts);
@@ -107,8 +107,8 @@ Result ReduceInTwo(HloInstruction* reduce, int64_t most_results) {
 
 class ReductionSplit : public HloPass {
  public:
-  ReductionSplit(int64_t most_results, std::function<bool(const HloInstruction&)> is_long)
-      : most_results_(most_results), is_long_(std::move(is_long)) {}
+  ReductionSplit(int64_t max_results, std::function<bool(const HloInstruction&)> is_long)
+      : max_results_(max_results), is_long_(std::move(is_long)) {}
   absl::string_view name() const override { return "split-reductions"; }
 
   absl::StatusOr<bool> Run(HloModule* module, const PassContext& context) override {
@@ -118,7 +118,7 @@ class ReductionSplit : public HloPass {
       for (HloInstruction* reduce : computation->MakePostOrder()) {
         if (reduce->opcode() != HloOpcode::kReduce || !is_long_(*reduce)) continue;
         HILO_RETURN_IF_ERROR(context.CheckNotCancelled());
-        HILO_ASSIGN_OR_RETURN(HloInstruction* const split, ReduceInTwo(reduce, most_results_));
+        HILO_ASSIGN_OR_RETURN(HloInstruction* const split, ReduceInTwo(reduce, max_results_));
         if (split == nullptr) continue;
         HILO_RETURN_IF_ERROR(computation->ReplaceInstruction(reduce, split));
         changed = true;
@@ -128,15 +128,15 @@ class ReductionSplit : public HloPass {
   }
 
  private:
-  const int64_t most_results_;
+  const int64_t max_results_;
   const std::function<bool(const HloInstruction&)> is_long_;
 };
 
 }  // namespace
 
-std::unique_ptr<HloPass> MakeReductionSplit(int64_t most_results,
+std::unique_ptr<HloPass> MakeReductionSplit(int64_t max_results,
                                             std::function<bool(const HloInstruction& reduce)> is_long) {
-  return std::make_unique<ReductionSplit>(most_results, std::move(is_long));
+  return std::make_unique<ReductionSplit>(max_results, std::move(is_long));
 }
 
 }  // namespace hilo

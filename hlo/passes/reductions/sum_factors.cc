@@ -24,7 +24,7 @@ namespace hilo {
 namespace {
 
 // Factors and signs that are taken out of one sum.
-constexpr size_t kMostFactors = 8;
+constexpr size_t kMaxFactors = 8;
 
 // A sum whose terms are multiples of those of another sum.
 struct Factors {
@@ -45,7 +45,7 @@ bool IsFactor(const HloInstruction& reduce, const HloInstruction& x) {
 std::optional<Factors> FactorsOf(HloInstruction* reduce) {
   Factors found{.terms = reduce->operand(0)}, best = found;
   bool is_own = true;  // for this sum alone
-  for (size_t i = 0; i < kMostFactors; ++i) {
+  for (size_t i = 0; i < kMaxFactors; ++i) {
     HloInstruction* const x = found.terms;
     is_own &= x->users().size() == 1 && !x->IsRoot();
     if (x->opcode() == HloOpcode::kNegate) {

@@ -28,7 +28,7 @@ namespace {
 // What an element of an array in between costs, in elements of a window, and how much faster steps must be. Results of
 // f32 on two threads with AVX-512, us, called from JAX: five windows of 5x5 on 100 x 110 62 -> 22, five of 7x7 on 110 x
 // 130 66 -> 24, two of 20 on 20000 33 -> 10.
-constexpr double kStepCost = 3, kLeastGain = 1.25;
+constexpr double kStepCost = 3, kMinGain = 1.25;
 // The longest windows of a first step, which may itself become two.
 constexpr int64_t kLongestFirst = 1 << 8;
 
@@ -92,7 +92,7 @@ std::optional<Steps> ByDimensions(absl::Span<const int64_t> sizes, const Dimensi
     // At most: a further step has no more results than the last one unless the windows stride.
     if (w.size > 1) apart += std::max(*between, *results) * (static_cast<double>(w.size) + kStepCost);
   }
-  if (apart * kLeastGain > whole) return std::nullopt;
+  if (apart * kMinGain > whole) return std::nullopt;
   return steps;
 }
 
@@ -118,7 +118,7 @@ std::optional<Steps> ByLength(absl::Span<const int64_t> sizes, const Dimensions&
     }
   }
   if (best_first == 0 ||
-      (static_cast<double>(best) + 2 * kStepCost) * kLeastGain > static_cast<double>(w.size) + kStepCost)
+      (static_cast<double>(best) + 2 * kStepCost) * kMinGain > static_cast<double>(w.size) + kStepCost)
     return std::nullopt;
   Steps steps{.first = window, .second = Trivial(static_cast<int64_t>(window.size()))};
   steps.first[d].size = best_first;

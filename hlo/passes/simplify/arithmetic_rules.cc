@@ -38,12 +38,12 @@ std::optional<double> ExactReciprocal(const HloInstruction* x) {
 }
 
 // Whether x is a constant, or an expression of few operations on constants, which is folded to one.
-bool IsOfConstants(const HloInstruction* x, int most_steps = 4) {
+bool IsOfConstants(const HloInstruction* x, int max_steps = 4) {
   if (x->IsConstant()) return true;
   const bool steps =
       IsElementwise(x->opcode()) || x->opcode() == HloOpcode::kBroadcast || x->opcode() == HloOpcode::kReshape;
-  return steps && most_steps > 0 && x->operand_count() > 0 &&
-         absl::c_all_of(x->operands(), [&](const HloInstruction* y) { return IsOfConstants(y, most_steps - 1); });
+  return steps && max_steps > 0 && x->operand_count() > 0 &&
+         absl::c_all_of(x->operands(), [&](const HloInstruction* y) { return IsOfConstants(y, max_steps - 1); });
 }
 
 // x / c costs several times what x * (1 / c) does, which rounds once more. Of narrower types the reciprocal would be

@@ -261,7 +261,7 @@ Result AddOfUpdatedZeros(HloInstruction* i) {
 }
 
 // Few columns at most, which are strided loads of a loop over rows.
-constexpr int64_t kMostGatheredColumns = 8;
+constexpr int64_t kMaxGatheredColumns = 8;
 
 // Of columns that are known: x[:, [3, 1, 7]].
 Result GatherOfColumns(HloInstruction* i) {
@@ -274,7 +274,7 @@ Result GatherOfColumns(HloInstruction* i) {
       static_cast<int64_t>(attrs.offset_dims.size()) != last || i->shape().rank() != last + 1)
     return nullptr;
   const int64_t count = ShapeUtil::ElementsIn(indices->shape()), size = x->shape().dimensions(last);
-  if (count < 2 || count > kMostGatheredColumns || i->shape().dimensions(last) != count || attrs.slice_sizes[last] == 0)
+  if (count < 2 || count > kMaxGatheredColumns || i->shape().dimensions(last) != count || attrs.slice_sizes[last] == 0)
     return nullptr;
   std::vector<SliceRange> ranges;
   for (int64_t d = 0; d < last; ++d) {

@@ -17,7 +17,7 @@ namespace hilo::simplify {
 namespace {
 
 // Elements of the longest array: indices that a gather reads, coefficients.
-constexpr int64_t kMostElements = 64;
+constexpr int64_t kMaxElements = 64;
 
 using Constants = absl::flat_hash_map<int64_t, const HloInstruction*>;  // by the index of the element
 
@@ -65,7 +65,7 @@ absl::StatusOr<bool> PropagateInto(HloInstruction* loop, const PassContext& cont
   Constants constants;
   for (int64_t i = 0; i < init->operand_count(); ++i) {
     const HloInstruction *first = init->operand(i), *next = root->operand(i);
-    if (first->IsConstant() && first->shape().IsArray() && ShapeUtil::ElementsIn(first->shape()) <= kMostElements &&
+    if (first->IsConstant() && first->shape().IsArray() && ShapeUtil::ElementsIn(first->shape()) <= kMaxElements &&
         next->opcode() == HloOpcode::kGetTupleElement && next->operand(0) == parameter && next->tuple_index() == i)
       constants[i] = first;
   }

@@ -111,12 +111,12 @@ Result HoistReshape(HloInstruction* i) {
 
 // The transpose of an array that repeats one with fewer elements, by this factor at least, moves to that array; and
 // instructions between them at most.
-constexpr int64_t kLeastRepeats = 2;
-constexpr int kMostMoved = 8;
+constexpr int64_t kMinRepeats = 2;
+constexpr int kMaxMoved = 8;
 
 bool RepeatsSmallArray(const HloInstruction& broadcast) {
-  return broadcast.opcode() == HloOpcode::kBroadcast && ShapeUtil::ElementsIn(broadcast.operand(0)->shape()) <=
-                                                            ShapeUtil::ElementsIn(broadcast.shape()) / kLeastRepeats;
+  return broadcast.opcode() == HloOpcode::kBroadcast &&
+         ShapeUtil::ElementsIn(broadcast.operand(0)->shape()) <= ShapeUtil::ElementsIn(broadcast.shape()) / kMinRepeats;
 }
 
 // Returns true if `value` is computed from small arrays that are repeated. `budget`: instructions to look at.
@@ -131,7 +131,7 @@ bool IsOfSmallArrays(const HloInstruction& value, int& budget) {
 // An outer product is computed in the order of the result rather than transposed.
 Result HoistTranspose(HloInstruction* i) {
   HloInstruction* op = i->operand(0);
-  int budget = kMostMoved;
+  int budget = kMaxMoved;
   if (!IsMovable(*op) || op->shape().IsScalar() || !IsOfSmallArrays(*op, budget)) return nullptr;
   return HoistAbove(
       op, i, [&](HloInstruction* operand) { return MakeTranspose(operand, i->attrs<TransposeAttrs>().dimensions); });
@@ -233,10 +233,10 @@ bool IsOfNoSeam(const HloInstruction& value, const std::vector<SliceRange>& rang
 
 // True if one of the first users of the concatenation reads more than its operand `part`.
 bool IsReadBeyond(const HloInstruction& whole, const HloInstruction* part) {
-  constexpr size_t kMostUsers = 64;
+  constexpr size_t kMaxUsers = 64;
   const int64_t dimension = whole.attrs<ConcatenateAttrs>().dimensions[0];
   const absl::Span<HloInstruction* const> users = whole.users();
-  return whole.IsRoot() || absl::c_any_of(users.first(std::min(users.size(), kMostUsers)), [&](const auto* user) {
+  return whole.IsRoot() || absl::c_any_of(users.first(std::min(users.size(), kMaxUsers)), [&](const auto* user) {
            return user->opcode() != HloOpcode::kSlice ||
                   PartWith(whole, user->template attrs<SliceAttrs>().slice[dimension]).operand != part;
          });
@@ -443,7 +443,7 @@ Result ReduceOneElement(HloInstruction* i) {
 }
 
 // Operands of a concatenation that grows by one with each sum; the shorter ones are dead, but there until dce.
-constexpr int64_t kMostParts = 1024;
+constexpr int64_t kMaxParts = 1024;
 
 // A sum of arrays that are next to each other, with zeros around them, as the gradient of an array whose parts programs
 // take one by one. Not along the rows, which would be cut.
@@ -484,7 +484,7 @@ Result AddOfParts(HloInstruction* i) {
       parts.push_back(part);
     }
   }
-  if (std::ssize(parts) > kMostParts) return nullptr;
+  if (std::ssize(parts) > kMaxParts) return nullptr;
   auto dimensions = std::make_unique<ConcatenateAttrs>();
   dimensions->dimensions = {*along};
   HILO_ASSIGN_OR_RETURN(HloInstruction * together,

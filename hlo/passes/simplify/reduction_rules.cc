@@ -218,12 +218,12 @@ Result NarrowArgReduction(HloInstruction* reduce) {
 }
 
 // Element-wise operations of the sum of a stack at most, and arrays of a stack.
-constexpr int64_t kMostStackOperations = 64, kMostStacked = 9;
+constexpr int64_t kMaxStackOperations = 64, kMaxStacked = 9;
 // Element-wise operations between a stack and its reduction, as the comparison of a search for NaN.
-constexpr int kMostAfterStack = 2;
+constexpr int kMaxAfterStack = 2;
 
 // Returns true if the elements along `dimension` are arrays that need not be cut out of `x`.
-bool IsStack(const HloInstruction& x, int64_t dimension, int steps = kMostAfterStack) {
+bool IsStack(const HloInstruction& x, int64_t dimension, int steps = kMaxAfterStack) {
   if (x.opcode() == HloOpcode::kIota) return x.attrs<IotaAttrs>().iota_dimension == dimension;
   if (steps > 0 && IsElementwise(x.opcode()) && x.opcode() != HloOpcode::kMap && x.operand_count() > 0) {
     return absl::c_all_of(x.operands(), [&](const HloInstruction* operand) {
@@ -311,8 +311,8 @@ Result UnstackedReduction(HloInstruction* reduce) {
     has_stack = has_stack || HasArrays(x);
   }
   const std::optional<int64_t> operations = ElementwiseOperations(*reduce->called_computation());
-  if (!has_stack || size < 2 || size > kMostStacked || !operations.has_value() ||
-      size * *operations > kMostStackOperations)
+  if (!has_stack || size < 2 || size > kMaxStacked || !operations.has_value() ||
+      size * *operations > kMaxStackOperations)
     return nullptr;
   HloComputation* parent = reduce->parent();
   const Shape& shape = reduce->shape().IsTuple() ? reduce->shape().tuple_shapes(0) : reduce->shape();
@@ -404,7 +404,7 @@ Result SumOfOneHot(HloInstruction* reduce) {
 }
 
 // Element-wise operations between a transpose and the reduction of what they compute.
-constexpr size_t kMostMappedOperations = 4;
+constexpr size_t kMaxMappedOperations = 4;
 
 // The array before `value`, if one operation makes `value` of it and of numbers that are the same for all elements;
 // null if there is none, or if others read `value`.
@@ -425,7 +425,7 @@ Result ReduceOfTranspose(HloInstruction* reduce) {
   std::vector<HloInstruction*> operations;  // the last one first
   HloInstruction* transpose = reduce->operand(0);
   while (transpose->opcode() != HloOpcode::kTranspose) {
-    if (operations.size() == kMostMappedOperations) return nullptr;
+    if (operations.size() == kMaxMappedOperations) return nullptr;
     operations.push_back(transpose);
     transpose = OnlyArrayOf(*transpose);
     if (transpose == nullptr) return nullptr;
@@ -478,7 +478,7 @@ std::optional<std::vector<int64_t>> FlattenedDimensions(const HloInstruction& va
     return std::vector<int64_t>(dimensions.begin(), dimensions.end());
   }
   if (!IsElementwise(value.opcode()) || value.opcode() == HloOpcode::kMap || value.user_count() > 1 ||
-      ++*operations > kMostMappedOperations)
+      ++*operations > kMaxMappedOperations)
     return std::nullopt;
   std::optional<std::vector<int64_t>> dimensions;
   for (const HloInstruction* operand : value.operands()) {

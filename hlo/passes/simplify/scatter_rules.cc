@@ -57,8 +57,8 @@ Result ScatterIntoOwnRows(HloInstruction* i) {
 }
 
 // Indices that are evaluated: of so many elements, from so many instructions.
-constexpr int64_t kMostEvaluated = 4096;
-constexpr size_t kMostInstructions = 32;
+constexpr int64_t kMaxEvaluated = 4096;
+constexpr size_t kMaxInstructions = 32;
 
 // Returns true if `x` is an element-wise function of constants and iotas, and its element k is k / `divisor`.
 bool IsDividedIota(const HloInstruction* x, int64_t divisor) {
@@ -71,14 +71,14 @@ bool IsDividedIota(const HloInstruction* x, int64_t divisor) {
     const HloOpcode opcode = next->opcode();
     const bool may_evaluate = IsElementwise(opcode) || opcode == HloOpcode::kConstant || opcode == HloOpcode::kIota ||
                               opcode == HloOpcode::kBroadcast || opcode == HloOpcode::kReshape;
-    if (!may_evaluate || !next->shape().IsArray() || ShapeUtil::ElementsIn(next->shape()) > kMostEvaluated ||
-        seen.size() > kMostInstructions)
+    if (!may_evaluate || !next->shape().IsArray() || ShapeUtil::ElementsIn(next->shape()) > kMaxEvaluated ||
+        seen.size() > kMaxInstructions)
       return false;
     work.insert(work.end(), next->operands().begin(), next->operands().end());
   }
   absl::flat_hash_map<const HloInstruction*, Literal> values;
   const auto value_of = [&](const HloInstruction* y) { return y->IsConstant() ? &y->literal() : &values.at(y); };
-  WorkBudget budget(nullptr, "compilation", kMostEvaluated * static_cast<int64_t>(kMostInstructions));
+  WorkBudget budget(nullptr, "compilation", kMaxEvaluated * static_cast<int64_t>(kMaxInstructions));
   HloEvaluator evaluator(&budget);
   work = {x};
   while (!work.empty()) {

@@ -81,7 +81,7 @@ Result ReverseOfSort(HloInstruction* reverse) {
 
 // Elements of a list that is sorted by a network, whose exchanges grow with the square of their number, and arrays that
 // are sorted together.
-constexpr int64_t kMostOfNetwork = 9, kMostArrays = 4;
+constexpr int64_t kMaxOfNetwork = 9, kMaxArrays = 4;
 
 // What `function` of the parameter of this number is of the elements of `x`.
 Result Apply(const HloInstruction& function, int64_t parameter, HloInstruction* x) {
@@ -149,11 +149,11 @@ absl::Status ReplaceReads(absl::Span<const Read> reads, const std::vector<std::v
 }
 
 // Element-wise operations that are computed of parts of their operands.
-constexpr int kMostBeforeSort = 2;
+constexpr int kMaxBeforeSort = 2;
 
 // Returns element `k` of the lists along `dimension` of `x`, in the other dimensions: of what only the sort reads, it
 // is computed from those of its operands.
-Result ElementOf(HloInstruction* x, int64_t dimension, int64_t k, int steps = kMostBeforeSort) {
+Result ElementOf(HloInstruction* x, int64_t dimension, int64_t k, int steps = kMaxBeforeSort) {
   const Shape shape = ShapeUtil::DeleteDimensions({dimension}, x->shape());
   if (steps > 0 && IsElementwise(x->opcode()) && x->opcode() != HloOpcode::kMap && x->users().size() == 1 &&
       !x->HasControlDependencies() && absl::c_all_of(x->operands(), [&](const HloInstruction* operand) {
@@ -179,7 +179,7 @@ Result SortOfFew(HloInstruction* sort) {
   const int64_t dimension = sort->attrs<SortAttrs>().dimensions[0], count = sort->operand_count(),
                 length = sort->operand(0)->shape().dimensions(dimension);
   std::vector<Read> reads;
-  if (length < 2 || length > kMostOfNetwork || count > kMostArrays || sort->HasControlDependencies() || sort->IsRoot())
+  if (length < 2 || length > kMaxOfNetwork || count > kMaxArrays || sort->HasControlDependencies() || sort->IsRoot())
     return nullptr;
   if (count == 1 ? !AddReads(sort, 0, dimension, &reads) : !absl::c_all_of(sort->users(), [&](auto* user) {
         return user->opcode() == HloOpcode::kGetTupleElement && AddReads(user, user->tuple_index(), dimension, &reads);

@@ -6,7 +6,7 @@
 
 #include "native.h"
 
-enum { kLeastBorrowed = 32 << 10, kAlignment = 64, kMaxRank = 64 };
+enum { kMinBorrowed = 32 << 10, kAlignment = 64, kMaxRank = 64 };
 
 /* What the memory of an argument belongs to. */
 typedef struct Lender {
@@ -108,7 +108,7 @@ static bool make_buffer(HiloClient* client, int32_t device, const HostArray* arr
     data = dense;
   }
   const bool borrow =
-      !copy && dense == NULL && !shape->dynamic && size >= kLeastBorrowed && (uintptr_t)data % kAlignment == 0;
+      !copy && dense == NULL && !shape->dynamic && size >= kMinBorrowed && (uintptr_t)data % kAlignment == 0;
   HiloError* error = shape->dynamic
                          ? hilo.HiloBufferFromHostDynamic(client, device, array->type, array->sizes, shape->dimensions,
                                                           rank, data, size, &argument->buffer)

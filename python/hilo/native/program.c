@@ -234,13 +234,13 @@ static PyObject* wrap_results(const ProgramObject* self, HiloBuffer** results, R
   return tuple;
 }
 
-static const size_t kMostNames = 16; /* in a message */
+static const size_t kMaxNames = 16; /* in a message */
 
 /* "x, y", the names of the parameters. */
 static PyObject* parameter_names(const ProgramObject* self) {
   PyObject* text = PyUnicode_FromString("");
-  for (size_t i = 0; i < self->num_parameters && i <= kMostNames && text != NULL; ++i) {
-    const char* name = i == kMostNames ? "..." : self->parameters[i].name;
+  for (size_t i = 0; i < self->num_parameters && i <= kMaxNames && text != NULL; ++i) {
+    const char* name = i == kMaxNames ? "..." : self->parameters[i].name;
     PyObject* more = PyUnicode_FromFormat("%U%s%s", text, i == 0 ? "" : ", ", name);
     Py_DECREF(text);
     text = more;

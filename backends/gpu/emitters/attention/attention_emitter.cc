@@ -47,7 +47,7 @@ using codegen::LaneIndex;
 
 // Features with which the bounds of what a mask by position leaves fit into registers too, if these do not hold what is
 // loaded of a strip: with 256 some are spilled.
-constexpr int64_t kMostMasked = 128;
+constexpr int64_t kMaxMasked = 128;
 
 // Returns the hyperbolic tangents, operands first, that the logits are element-wise functions of and that the machine
 // may compute, as of a soft cap.
@@ -77,8 +77,8 @@ class AttentionKernel : AttentionRows {
       : AttentionRows(k, instruction, attention),
         partial_(partial),
         mask_(MaskOf(attention, *instruction->kernel())),
-        position_(partial == nullptr || !tile_.copies_strips || features_ > kMostMasked ? std::nullopt
-                                                                                        : PositionMaskOf(attention)),
+        position_(partial == nullptr || !tile_.copies_strips || features_ > kMaxMasked ? std::nullopt
+                                                                                       : PositionMaskOf(attention)),
         tangents_(type_ == F32 ? std::vector<const HloInstruction*>() : TangentsOf(attention)) {}
 
   int64_t blocks() const { return batches() * CeilDiv(rows_, tile_.rows) * parts_; }

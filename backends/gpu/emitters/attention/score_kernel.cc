@@ -20,7 +20,7 @@ using codegen::LaneIndex;
 
 constexpr double kLog2OfE = 1.4426950408889634, kLnOf2 = 0.6931471805599453;
 // Exponentials of less than this are 0.
-constexpr double kLeastExponent = -200;
+constexpr double kMinExponent = -200;
 // Hyperbolic tangents of less have two terms of their series: the third is 2/15 x^5.
 constexpr double kSmallTangent = 1.0 / 16;
 
@@ -116,7 +116,7 @@ llvm::Value* ScoreKernel::Exponential(llvm::Value* x) {
     return b_.CreateIntrinsic(b_.getFloatTy(), llvm::Intrinsic::fma, {a, b, c});
   };
   constexpr auto kRounded = static_cast<float>(kLog2OfE);
-  x = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::maximum, x, Float(kLeastExponent));
+  x = codegen::EmitBinaryIntrinsic(b_, llvm::Intrinsic::maximum, x, Float(kMinExponent));
   llvm::Value* power = b_.CreateFMul(x, Float(kRounded));
   llvm::Value* rest = fma(x, Float(kRounded), b_.CreateFNeg(power));
   rest = fma(x, Float(kLog2OfE - static_cast<double>(kRounded)), rest);

@@ -12,7 +12,7 @@ namespace hilo::gpu {
 namespace {
 
 // Threads that share the parts of a column: one after the other would wait for memory as often as there are parts.
-constexpr int64_t kMostStrips = kBlockSize / kWarp;
+constexpr int64_t kMaxStrips = kBlockSize / kWarp;
 
 llvm::Value* Int(KernelEmitter& k, int64_t value) { return k.b().getInt64(static_cast<uint64_t>(value)); }
 
@@ -59,7 +59,7 @@ absl::Status ColumnParts::EmitCombination(ProgramEmitter& program, const HloInst
   for (KernelArgument& argument : arguments) argument.written = false;
   KernelEmitter k(&program, instruction, arguments);
   llvm::IRBuilder<>& b = k.b();
-  int64_t strips = kMostStrips;
+  int64_t strips = kMaxStrips;
   while (strips > parts_) strips /= 2;
   llvm::Value *thread = k.Thread(), *lane = b.CreateURem(thread, Int(k, kWarp)),
               *strip = b.CreateUDiv(thread, Int(k, kWarp));

@@ -49,7 +49,7 @@ TEST(ProgramCostTest, OperandsBeyondTheLimitAreNotListed) {
       CostOfText(("HloModule m\nENTRY main { x = f32[2] parameter(0)  ROOT c = f32[200] concatenate(" + operands +
                   "), dimensions={0} }")
                      .c_str());
-  EXPECT_EQ(cost.operands.size(), ProgramCost::kMostOperands);
+  EXPECT_EQ(cost.operands.size(), ProgramCost::kMaxOperands);
 }
 
 TEST(ProgramCostTest, CountsCalledComputations) {

@@ -124,22 +124,22 @@ TEST(WindowedOutputSizeTest, RefusesBadWindows) {
     EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .base_dilation = below}), std::nullopt);
   }
   // 2^60 is the most that any part may be.
-  constexpr int64_t kMost = int64_t{1} << 60;
-  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .stride = kMost}), 1);
-  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .stride = kMost + 1}), std::nullopt);
-  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .window_dilation = kMost}), 5);
-  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .window_dilation = kMost + 1}), std::nullopt);
-  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .padding_low = kMost}), kMost + 5);
-  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .padding_low = kMost + 1}), std::nullopt);
-  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .padding_high = kMost}), kMost + 5);
-  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .padding_high = kMost + 1}), std::nullopt);
-  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .padding_low = -kMost}), 0);
-  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .padding_low = -kMost - 1}), std::nullopt);
-  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .padding_high = -kMost}), 0);
-  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .padding_high = -kMost - 1}), std::nullopt);
-  EXPECT_EQ(WindowedOutputSize(kMost, {.size = kMost}), 1);
-  EXPECT_EQ(WindowedOutputSize(kMost + 1, {.size = 1}), std::nullopt);
-  EXPECT_EQ(WindowedOutputSize(5, {.size = kMost + 1}), std::nullopt);
+  constexpr int64_t kMax = int64_t{1} << 60;
+  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .stride = kMax}), 1);
+  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .stride = kMax + 1}), std::nullopt);
+  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .window_dilation = kMax}), 5);
+  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .window_dilation = kMax + 1}), std::nullopt);
+  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .padding_low = kMax}), kMax + 5);
+  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .padding_low = kMax + 1}), std::nullopt);
+  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .padding_high = kMax}), kMax + 5);
+  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .padding_high = kMax + 1}), std::nullopt);
+  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .padding_low = -kMax}), 0);
+  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .padding_low = -kMax - 1}), std::nullopt);
+  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .padding_high = -kMax}), 0);
+  EXPECT_EQ(WindowedOutputSize(5, {.size = 1, .padding_high = -kMax - 1}), std::nullopt);
+  EXPECT_EQ(WindowedOutputSize(kMax, {.size = kMax}), 1);
+  EXPECT_EQ(WindowedOutputSize(kMax + 1, {.size = 1}), std::nullopt);
+  EXPECT_EQ(WindowedOutputSize(5, {.size = kMax + 1}), std::nullopt);
   EXPECT_EQ(WindowedOutputSize(int64_t{1} << 40, {.size = 1, .base_dilation = int64_t{1} << 40}), std::nullopt);
   EXPECT_EQ(WindowedOutputSize(5, {.size = int64_t{1} << 40, .window_dilation = int64_t{1} << 40}), std::nullopt);
 }

@@ -196,7 +196,7 @@ TYPED_TEST(LaneMatricesTest, SystemsOfOneTriangleAreSolved) {
 TYPED_TEST(LaneMatricesTest, ResultsDoNotDependOnThePosition) {
   using E = TypeParam;
   const int32_t n = 6;
-  const int64_t batch = 2 * kMostLanes + 3, size = n * n;
+  const int64_t batch = 2 * kMaxLanes + 3, size = n * n;
   for (const Named<E>& named : AllRoutines<E>()) {
     const Batch<E> a = Noise<E>(batch, n, n, 0);
     Batch<E> all = a;

@@ -19,7 +19,7 @@ template <typename E>
 class LaneOrthogonalTest : public testing::Test {};
 TYPED_TEST_SUITE(LaneOrthogonalTest, LaneTypes);
 
-constexpr int64_t kBatch = kMostLanes + 3;  // two groups, one of which leaves lanes
+constexpr int64_t kBatch = kMaxLanes + 3;  // two groups, one of which leaves lanes
 
 template <typename E>
 double Largest(const Batch<E>& a, int64_t b) {
