@@ -224,7 +224,7 @@ def attention_paged(q, keys, values, pages, lengths):
     return jnp.einsum("bhgk,bkhd->bhgd", weights, v).reshape(q.shape)
 
 
-def attention_quantised_cache(q, k, k_scale, v, v_scale, lengths):
+def attention_quantized_cache(q, k, k_scale, v, v_scale, lengths):
     """A step of decoding with a cache of 8-bit keys and values: a scale for each."""
     keys = k.astype(jnp.bfloat16) * k_scale[..., None]
     values = v.astype(jnp.bfloat16) * v_scale[..., None]
@@ -327,7 +327,7 @@ PROGRAMS = [
             (bf16(0, 2, 6, 32), bf16(1, 9, 16, 2, 32), bf16(2, 9, 16, 2, 32),
              np.array([[3, 0, 8, 5], [-2, 1, 1, 12]], np.int32), np.array([64, 37], np.int32)),
             ("bf16 3e-2 relative",), form="full"),
-    Program("attention_quantised_cache", "A step of decoding with a cache of 8-bit keys and values.", attention_quantised_cache,
+    Program("attention_quantized_cache", "A step of decoding with a cache of 8-bit keys and values.", attention_quantized_cache,
             (bf16(0, 2, 3, 16), *cache(1), *cache(3), np.array([160, 33], np.int32)),
             ("bf16 3e-2 relative",), form="full"),
     Program("batched_dots", "Batched and transposed contractions.", batched_dots,

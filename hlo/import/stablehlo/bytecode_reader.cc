@@ -308,7 +308,15 @@ class BytecodeReader {
     if (name >= op_names_.size()) cursor.Fail(absl::StrCat("there is no operation name ", name));
     HILO_RETURN_IF_ERROR(cursor.status());
     const OpName& op_name = op_names_[name];
-    if (op_name.name.empty()) return Unimplemented("operation ", op_name.in_bytecode, "; at byte ", begin);
+    if (op_name.name.empty()) {
+      const bool is_unversioned =
+          absl::StartsWith(op_name.in_bytecode, "func.") || absl::StartsWith(op_name.in_bytecode, "stablehlo.");
+      return Unimplemented("operation ", op_name.in_bytecode,
+                           is_unversioned ? ": expected the bytecode of a portable artifact, which StableHLO's "
+                                            "serialize_portable_artifact writes, with operations such as vhlo.add_v1"
+                                          : "",
+                           "; at byte ", begin);
+    }
     Operation* operation = module_.AddOperation();
     operation->name = op_name.name;
     operation->region = frame == nullptr ? nullptr : frame->region;

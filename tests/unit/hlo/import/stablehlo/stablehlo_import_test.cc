@@ -143,6 +143,9 @@ TEST(StablehloImportTest, Instructions_KeepTheirSource) {
 TEST(StablehloImportTest, UnknownNames_AreNamed) {
   ExpectBytecodeError(absl::StrReplaceAll(Artifact("oldest_version"), {{"tanh_v1", "tanx_v1"}}),
                       absl::StatusCode::kUnimplemented, "operation vhlo.tanx_v1");
+  // The dialect of a module that is not a portable artifact.
+  ExpectBytecodeError(absl::StrReplaceAll(Artifact("oldest_version"), {{"vhlo", "func"}}),
+                      absl::StatusCode::kUnimplemented, "serialize_portable_artifact");
   std::string newer = Artifact("donated");
   newer[4] = 0x0F;
   ExpectBytecodeError(newer, absl::StatusCode::kUnimplemented, "MLIR bytecode of version 7");
