@@ -16,22 +16,25 @@
 namespace hilo {
 namespace {
 
-// Returns true if the only contracting dimension is the first of both factors, which so can be cut in two in place.
+// Returns true if the contracting dimensions are the first ones of both factors, which so can be cut in place.
 bool SumsOverRows(const HloInstruction& dot) {
   const DotAttrs& attrs = dot.attrs<DotAttrs>();
-  const std::vector<int64_t> first = {0};
   const PrimitiveType type = dot.shape().element_type();
-  return attrs.lhs_batch_dims.empty() && attrs.lhs_contracting_dims == first && attrs.rhs_contracting_dims == first &&
-         PrimitiveTypeBitWidth(type) >= 32;
+  for (size_t d = 0; d < attrs.lhs_contracting_dims.size(); ++d) {
+    if (attrs.lhs_contracting_dims[d] != static_cast<int64_t>(d)) return false;
+  }
+  return attrs.lhs_batch_dims.empty() && !attrs.lhs_contracting_dims.empty() &&
+         attrs.lhs_contracting_dims == attrs.rhs_contracting_dims && PrimitiveTypeBitWidth(type) >= 32;
 }
 
 absl::StatusOr<HloInstruction*> InSections(HloInstruction* dot, int64_t sections) {
   HloComputation* const parent = dot->parent();
+  const size_t contracting = dot->attrs<DotAttrs>().lhs_contracting_dims.size();
   std::vector<HloInstruction*> factors;
   for (HloInstruction* factor : dot->operands()) {
     const absl::Span<const int64_t> sizes = factor->shape().dimensions();
-    std::vector<int64_t> cut = {sections, sizes[0] / sections};
-    cut.insert(cut.end(), sizes.begin() + 1, sizes.end());
+    std::vector<int64_t> cut = {sections, Product(sizes.subspan(0, contracting)) / sections};
+    cut.insert(cut.end(), sizes.begin() + static_cast<ptrdiff_t>(contracting), sizes.end());
     HILO_ASSIGN_OR_RETURN(factors.emplace_back(),
                           MakeReshape(factor, ShapeUtil::MakeShape(factor->shape().element_type(), cut)));
   }
