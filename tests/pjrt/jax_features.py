@@ -209,6 +209,13 @@ x = jnp.arange(3)
 for version, name in (None, '"dltensor"'), ((0, 8), '"dltensor"'), ((1, 0), '"dltensor_versioned"'):
     assert name in repr(x.__dlpack__(max_version=version)), version
 assert not np.from_dlpack(x).flags.writeable and np.from_dlpack(x, copy=True).flags.writeable
+for refused in jnp.float8_e4m3fn, jnp.bfloat16, jnp.int4:  # by NumPy, which has made the tensor already
+    try:
+        np.from_dlpack(x.astype(refused))
+    except BufferError:
+        pass
+    else:
+        assert False, refused
 """
     run_alone(program, JAX_PLATFORMS="hilo")
     program = """

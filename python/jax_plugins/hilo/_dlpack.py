@@ -1,7 +1,7 @@
 """Arrays that are shared by DLPack.
 
 An array in the memory of the host is given away as NumPy's array of the same memory, but for element types that NumPy does not know: for these, and for
-arrays in the memory of a GPU, the tensor is described here. JAX takes tensors for those of a platform `cpu` or `cuda`; where there is none but ours, they are ours.
+arrays in the memory of a GPU, the tensor is corrected here. JAX takes tensors for those of a platform `cpu` or `cuda`; where there is none but ours, they are ours.
 """
 
 import ctypes
@@ -33,21 +33,8 @@ class _VersionedTensor(ctypes.Structure):  # DLManagedTensorVersioned
                 ("flags", ctypes.c_uint64), ("tensor", _Tensor)]
 
 
-_given = {}  # what must outlive its tensor, by the tensor's address
-_new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(("PyCapsule_New", ctypes.pythonapi))
 _is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(("PyCapsule_IsValid", ctypes.pythonapi))
 _pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
-
-
-@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-def _delete_tensor(address, given=_given):  # bound: at the end of the process names of modules are gone
-    given.pop(address, None)
-
-
-@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-def _delete_capsule(capsule):
-    if _is_valid(capsule, b"dltensor"):  # the tensor was not consumed
-        _delete_tensor(_pointer(capsule, b"dltensor"))
 
 
 def _tensor(capsule):
@@ -63,37 +50,37 @@ def _code(dtype):
     return _CODES.get(dtype.name, _CODES.get(dtype.kind) if dtype.isbuiltin == 1 else None)
 
 
-def _capsule(address, array, strides, place):
-    """A DLManagedTensor of an array's memory, which is at `address` on the device `place`."""
-    sizes = (ctypes.c_int64 * array.ndim)(*array.shape)
-    strides = (ctypes.c_int64 * array.ndim)(*strides)
-    tensor = _ManagedTensor(_Tensor(address, *place, array.ndim, _code(array.dtype), 8 * array.dtype.itemsize, 1, sizes, strides, 0),
-                            None, ctypes.cast(_delete_tensor, ctypes.c_void_p))
-    address = ctypes.addressof(tensor)
-    _given[address] = (array, sizes, strides, tensor)
-    return _new(address, b"dltensor", ctypes.cast(_delete_capsule, ctypes.c_void_p))
+class _Memory:
+    """An array's memory, which may be written to, for np.asarray: numbers of the same size, if NumPy does not know the element type."""
+
+    def __init__(self, array, address, strides):
+        dtype = array.dtype if array.dtype.isbuiltin == 1 else np.dtype(f"u{array.dtype.itemsize}")
+        self._array = array
+        self.__array_interface__ = {"version": 3, "typestr": dtype.str, "shape": array.shape, "data": (address, False), "strides": strides}
 
 
-def _host_capsule(array):
-    """Of a NumPy array."""
-    return _capsule(array.__array_interface__["data"][0], array, [stride // array.itemsize for stride in array.strides], (_CPU, 0))
+def _writable(array):
+    """NumPy's array of the memory of another."""
+    return np.asarray(_Memory(array, array.__array_interface__["data"][0], array.strides))
+
+
+def _capsule(numbers, dtype, place):
+    """NumPy's tensor of `numbers`, as one of elements of `dtype` on the device `place`. NumPy makes and deletes it: a destructor of ours would be Python that
+    runs while the exception of a consumer is pending."""
+    capsule = numbers.__dlpack__()
+    tensor = _tensor(capsule)
+    tensor.device_type, tensor.device_id = place
+    tensor.code = _code(dtype)
+    return capsule
 
 
 def _device_capsule(array, place):
     """Of an array of JAX's in the memory of a GPU. It is there once the array is ready, as runs end before their results are."""
     order = array.format.layout.major_to_minor
-    strides, elements = [0] * array.ndim, 1
+    strides, stride = [0] * array.ndim, array.dtype.itemsize
     for dimension in reversed(order):
-        strides[dimension], elements = elements, elements * array.shape[dimension]
-    return _capsule(array.unsafe_buffer_pointer(), array, strides, place)
-
-
-class _Writable:
-    """The memory of an array as DLPack wants it: without the mark that it must not be written to."""
-
-    def __init__(self, array):
-        self._array = array
-        self.__array_interface__ = {**array.__array_interface__, "data": (array.__array_interface__["data"][0], False)}
+        strides[dimension], stride = stride, stride * array.shape[dimension]
+    return _capsule(np.asarray(_Memory(array, array.unsafe_buffer_pointer(), tuple(strides))), array.dtype, place)
 
 
 def share():
@@ -122,8 +109,8 @@ def share():
         if array.dtype.isbuiltin == 1 or _code(array.dtype) is None:
             # The older form of tensors has no flag for memory that must not be written to.
             says_so = max_version is not None and tuple(max_version) >= (1, 0)
-            return (array if says_so else np.asarray(_Writable(array))).__dlpack__(max_version=max_version, copy=copy)
-        return _host_capsule(array.copy() if copy else array)
+            return (array if says_so else _writable(array)).__dlpack__(max_version=max_version, copy=copy)
+        return _capsule(_writable(array.copy() if copy else array), array.dtype, place)
 
     @functools.wraps(original_device)
     def dlpack_device(self):
