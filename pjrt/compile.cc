@@ -49,6 +49,7 @@ absl::StatusOr<std::shared_ptr<const Program>> CompileProgram(const std::shared_
   auto program = std::make_shared<Program>();
   HILO_ASSIGN_OR_RETURN(const PluginCompileOptions options, ReadCompileOptions(source.options));
   HILO_ASSIGN_OR_RETURN(StablehloProgram imported, Import(source));
+  HILO_RETURN_IF_ERROR(CheckIsServed(*imported.module));
   PairDonors(imported.module.get());
   program->client = client;
   program->name = imported.module->name();

@@ -88,6 +88,17 @@ std::vector<int64_t> DonatedLeaves(const HloModule& module) {
   return donated;
 }
 
+absl::Status CheckIsServed(const HloModule& module) {
+  for (const HloComputation* computation : module.computations()) {
+    for (const HloInstruction* instruction : computation->instructions()) {
+      if (instruction->opcode() == HloOpcode::kInfeed)
+        return Unimplemented("%", instruction->name(),
+                             " would wait for ever: an infeed, and the PJRT API has no call that feeds one");
+    }
+  }
+  return absl::OkStatus();
+}
+
 bool CallsPython(const HloModule& module) {
   for (const HloComputation* computation : module.computations()) {
     for (const HloInstruction* instruction : computation->instructions()) {

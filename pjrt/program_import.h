@@ -24,6 +24,9 @@ std::vector<int64_t> DonatedLeaves(const HloModule& module);
 // Whether the module calls functions of the caller's Python.
 bool CallsPython(const HloModule& module);
 
+// Errors: Unimplemented for operations that nothing in the PJRT API serves.
+absl::Status CheckIsServed(const HloModule& module);
+
 }  // namespace hilo::pjrt
 
 #endif  // HILO_PJRT_PROGRAM_IMPORT_H_

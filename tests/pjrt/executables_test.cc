@@ -324,6 +324,10 @@ ENTRY main { x = f32[2] parameter(0)  y = f32[2] add(x, x)
 }
 
 TEST_F(ExecutablesTest, RefusesByName) {
+  EXPECT_EQ(CompileError("HloModule fed\nENTRY e {\n  t = token[] after-all()\n  x = (f32[], token[]) infeed(t)\n"
+                         "  ROOT r = f32[] get-tuple-element(x), index=0\n}",
+                         "hlo_text"),
+            "12: %x would wait for ever: an infeed, and the PJRT API has no call that feeds one");
   EXPECT_EQ(CompileError(kAdd, "c++"), "3: there are no programs of format 'c++'; there are mlir, hlo and hlo_text");
   EXPECT_EQ(CompileError(kAdd, "hlo_text", Options(1, 1, "xla_magic")), "3: No such compile option: 'xla_magic'");
   EXPECT_EQ(CompileError(kAdd, "hlo_text", Options(1, 1, "xla_dump_max_hlo_modules")),
