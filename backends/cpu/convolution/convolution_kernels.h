@@ -29,10 +29,11 @@ struct TapLoop {
 
 // The sums of `tiles` tiles of rows times vectors, whose rows follow each other: `taps` are three loops, the outermost
 // first; rows are `lhs_row` and `out_row` elements apart, vectors are adjacent. `group`: Loops::group.
-// If `adds`, products are added to what `out` has.
+// If `adds`, products are added to what `out` has. The last vector has `last` results, all of them unless lanes are
+// kAlike; its other lanes are computed as well.
 template <typename T>
 using TileKernel = void (*)(const TapLoop* taps, int64_t tiles, const T* lhs, int64_t lhs_row, const T* rhs, T* out,
-                            int64_t out_row, int64_t group, bool adds);
+                            int64_t out_row, int64_t group, bool adds, int64_t last);
 
 #if defined(__x86_64__)
 // Return the kernel of `rows` rows, up to MaxRows, of `vectors` vectors: up to MaxSums(16) or MaxSums(32) of 32

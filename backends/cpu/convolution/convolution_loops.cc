@@ -13,12 +13,12 @@ namespace hilo::cpu::convolution {
 namespace {
 
 // The kernel of a block of lanes is packed, which is copied into the order of the loops over taps, if at least
-// kMinReuse tiles read it and it has kMinPacked to kMaxPacked bytes. In the kernel its lines are as far apart as
-// there are features, so that they share few sets of the caches, and each tile would wait for the same lines again.
-// Measured with 4x3 tiles of f32 (Zen 3, one thread, ms before and after): 3x3 of 256 features on 14 x 14 5.9 and 3.8,
-// on a batch of 8 40 and 23, of 512 on 7 x 7 10.8 and 6.0, 1x1 from 64 to 256 on 56 x 56 1.7 and 1.3; less than 16 KB
-// stay in the first cache.
-constexpr int64_t kMinReuse = 4, kMinPacked = 16 << 10, kMaxPacked = 4 << 20;
+// kMinReuse tiles read it and it has kMinPacked to Loops::kMaxPacked bytes. In the kernel its lines are as far
+// apart as there are features, so that they share few sets of the caches, and each tile would wait for the same lines
+// again. Measured with 4x3 tiles of f32 (Zen 3, one thread, ms before and after): 3x3 of 256 features on 14 x 14 5.9
+// and 3.8, on a batch of 8 40 and 23, of 512 on 7 x 7 10.8 and 6.0, 1x1 from 64 to 256 on 56 x 56 1.7 and 1.3; less
+// than 16 KB stay in the first cache.
+constexpr int64_t kMinReuse = 4, kMinPacked = 16 << 10;
 
 template <typename T>
 class UnitRunner {
@@ -26,6 +26,8 @@ class UnitRunner {
   // For units [begin, end).
   UnitRunner(const Loops& loops, int64_t begin, int64_t end)
       : loops_(loops),
+        lanes_(loops.width * loops.vectors),
+        results_(std::min(lanes_, loops.lanes)),
         whole_(KernelOf(loops.rows)),
         single_(KernelOf(1)),
         begin_(begin),
@@ -42,19 +44,23 @@ class UnitRunner {
     MakePanel();
   }
 
-  // Returns false if the run was stopped.
-  bool Run(const Origin<T>& first, const volatile int32_t* cancelled) {
+  RunState Run(const Origin<T>& first, const volatile int32_t* cancelled) {
+    if (!has_memory_) return RunState::kOutOfMemory;
     for (int64_t unit = begin_; unit < end_; ++unit, index_.Advance()) {
-      if (!RunUnit(first, cancelled)) return false;
+      if (!RunUnit(first, cancelled)) return RunState::kStopped;
     }
-    return true;
+    return RunState::kDone;
   }
 
  private:
+  // Returns true if the last vector has fewer results than lanes. All of its lanes are read in a packed kernel.
+  bool IsPartial() const { return results_ < lanes_; }
+
+  // Returns false if the run was stopped.
   bool RunUnit(Origin<T> origin, const volatile int32_t* cancelled) {
     bounds_ = index_.Enter(&origin);
     // The last block of lanes overlaps the one before, and computes the same bits.
-    const int64_t lanes = loops_.width * loops_.vectors, lane = std::min(index_.Block() * lanes, loops_.lanes - lanes);
+    const int64_t lane = std::min(index_.Block() * lanes_, loops_.lanes - results_);
     if (loops_.group > 0) origin.lhs += lane;
     origin.rhs += lane;
     origin.out += lane;
@@ -97,8 +103,7 @@ class UnitRunner {
 
   // Decides whether kernels are packed, and makes the memory for that.
   void MakePanel() {
-    const int64_t lanes = loops_.width * loops_.vectors;
-    int64_t steps[Loops::kTaps], elements = lanes;
+    int64_t steps[Loops::kTaps], elements = lanes_;
     for (int64_t t = Loops::kTaps - 1; t >= 0; --t) {
       steps[t] = elements;
       elements *= loops_.taps[t].count;
@@ -107,14 +112,18 @@ class UnitRunner {
     // Tiles that read the same kernel, in units that follow each other.
     int64_t tiles = std::min(loops_.tiles, index_.CountOf(loops_.outer_count) * loops_.tiles_per_unit);
     for (int64_t a = loops_.outer_count - 1; a >= 0 && loops_.outer[a].rhs == 0; --a) tiles *= index_.CountOf(a);
-    if (loops_.taps[Loops::kTaps - 1].rhs == lanes || bytes < kMinPacked || bytes > kMaxPacked ||
-        std::min(tiles, (end_ - begin_) * loops_.tiles_per_unit) < kMinReuse)
-      return;
+    const bool is_faster = loops_.taps[Loops::kTaps - 1].rhs != lanes_ && bytes >= kMinPacked &&
+                           bytes <= Loops::kMaxPacked &&
+                           std::min(tiles, (end_ - begin_) * loops_.tiles_per_unit) >= kMinReuse;
+    if (!is_faster && (!IsPartial() || bytes == 0)) return;
     thread_local AlignedBuffer space;  // reused by the thread's next convolution
     if (space.size() < bytes) {
       space = AlignedBuffer();
       absl::StatusOr<AlignedBuffer> larger = AlignedBuffer::Create(bytes);
-      if (!larger.ok()) return;  // it is slower without
+      if (!larger.ok()) {
+        has_memory_ = !IsPartial();  // full vectors are slower without
+        return;
+      }
       space = *std::move(larger);
     }
     panel_ = reinterpret_cast<T*>(space.data());
@@ -122,14 +131,14 @@ class UnitRunner {
   }
   // `rhs`: the kernel's first element of a block of lanes.
   void Pack(const T* rhs) {
-    const int64_t lanes = loops_.width * loops_.vectors;
     const Tap* taps = loops_.taps;
     T* to = panel_;
     for (int64_t i = 0; i < taps[0].count; ++i) {
       for (int64_t j = 0; j < taps[1].count; ++j) {
         for (int64_t k = 0; k < taps[2].count; ++k) {
           const T* from = rhs + i * taps[0].rhs + j * taps[1].rhs + k * taps[2].rhs;
-          for (int64_t l = 0; l < taps[3].count; ++l, from += taps[3].rhs, to += lanes) std::copy_n(from, lanes, to);
+          for (int64_t l = 0; l < taps[3].count; ++l, from += taps[3].rhs, to += lanes_)
+            std::fill_n(std::copy_n(from, results_, to), lanes_ - results_, T{0});
         }
       }
     }
@@ -184,12 +193,11 @@ class UnitRunner {
     first.Move(position, loops_.tile);
     if (summand.taps[0].count == 1) {
       kernel(summand.taps + 1, count, first.lhs, loops_.tile.lhs, first.rhs, first.out, loops_.tile.out, loops_.group,
-             false);
+             /*adds=*/false, results_ - lanes_ + loops_.width);
       return;
     }
-    const int64_t lanes = loops_.width * loops_.vectors;
     for (int64_t tile = 0; tile < count; ++tile, first.Move(rows, loops_.tile)) {
-      std::fill_n(sums_, rows * lanes, T{0});
+      std::fill_n(sums_, rows * lanes_, T{0});
       Add(summand.taps, first.lhs, first.rhs, sums_, kernel);
       CopySums(rows, first.out);
     }
@@ -199,20 +207,18 @@ class UnitRunner {
   // outermost. Threads that compute the same results do so elsewhere.
   void Add(const TapLoop* taps, const T* lhs, const T* rhs, T* to, TileKernel<T> kernel) const {
     for (int64_t t = 0; t < taps[0].count; ++t) {
-      kernel(taps + 1, 1, lhs + t * taps[0].lhs, loops_.tile.lhs, rhs + t * taps[0].rhs, to,
-             loops_.width * loops_.vectors, loops_.group, /*adds=*/true);
+      kernel(taps + 1, 1, lhs + t * taps[0].lhs, loops_.tile.lhs, rhs + t * taps[0].rhs, to, lanes_, loops_.group,
+             /*adds=*/true, loops_.width);
     }
   }
   void CopySums(int64_t rows, T* out) const {
-    const int64_t lanes = loops_.width * loops_.vectors;
-    for (int64_t r = 0; r < rows; ++r) std::copy_n(sums_ + r * lanes, lanes, out + r * loops_.tile.out);
+    for (int64_t r = 0; r < rows; ++r) std::copy_n(sums_ + r * lanes_, results_, out + r * loops_.tile.out);
   }
 
   // A tile whose rows meet different taps: the sums of each run of taps that the same rows meet are added to those
   // before, in memory.
   void RunAcrossBorder(const Origin<T>& origin, int64_t position) {
-    const int64_t lanes = loops_.width * loops_.vectors;
-    std::fill_n(sums_, loops_.rows * lanes, T{0});
+    std::fill_n(sums_, loops_.rows * lanes_, T{0});
     for (int64_t r = 0; r < loops_.rows; ++r)
       met_[r] = TapsAt(loops_.reaches[loops_.tile.window], position + r, loops_.taps[tile_tap_].count);
     Origin<T> first = origin;
@@ -230,7 +236,6 @@ class UnitRunner {
       AddAcrossBorder(here, loop + 1);
     }
     if (loop < tile_tap_) return;
-    const int64_t lanes = loops_.width * loops_.vectors;
     for (int64_t t = bounds.first, next = t; t < bounds.last; t = next) {
       const Range rows = RowsThatMeet(t);
       while (next < bounds.last && RowsThatMeet(next) == rows) ++next;
@@ -238,7 +243,7 @@ class UnitRunner {
       bounds_[loop] = {t, next};
       const Summand summand = SummandOf(first, loop);
       Add(summand.taps, summand.origin.lhs + rows.first * loops_.tile.lhs, summand.origin.rhs,
-          sums_ + rows.first * lanes, KernelOf(rows.last - rows.first));
+          sums_ + rows.first * lanes_, KernelOf(rows.last - rows.first));
     }
     bounds_[loop] = bounds;
   }
@@ -252,12 +257,14 @@ class UnitRunner {
   }
 
   const Loops& loops_;
+  const int64_t lanes_, results_;  // of a row of a tile
   const TileKernel<T> whole_, single_;
   const int64_t begin_, end_;
   int64_t tiles_between_polls_;
   int64_t tile_tap_ = 0;             // the loop over the taps of the tile's window
   T* panel_ = nullptr;               // a kernel that is packed; null: none is
   const T* packed_ = nullptr;        // which one
+  bool has_memory_ = true;           // for a kernel that must be packed
   int64_t rhs_steps_[Loops::kTaps];  // from an iteration of a loop to the next, in the kernel that tiles read
   // The tile at a border: the taps that each row meets, and its sums.
   Range met_[kMaxRows];
@@ -267,20 +274,22 @@ class UnitRunner {
 };
 
 template <typename T>
-bool RunUnits(const Loops& loops, const T* lhs, const T* rhs, T* out, int64_t begin, int64_t end,
-              const volatile int32_t* cancelled) {
+RunState RunUnits(const Loops& loops, const T* lhs, const T* rhs, T* out, int64_t begin, int64_t end,
+                  const volatile int32_t* cancelled) {
   return UnitRunner<T>(loops, begin, end).Run({lhs + loops.lhs, rhs + loops.rhs, out + loops.out}, cancelled);
 }
 
 }  // namespace
 
-bool Run(const Loops& loops, const float* lhs, const float* rhs, float* out, int64_t begin, int64_t end,
-         const volatile int32_t* cancelled) {
-  if (loops.lane.count > 0) return RunByPosition(loops, lhs, rhs, out, begin, end, cancelled);
+RunState Run(const Loops& loops, const float* lhs, const float* rhs, float* out, int64_t begin, int64_t end,
+             const volatile int32_t* cancelled) {
+  if (loops.lane.count > 0) {
+    return RunByPosition(loops, lhs, rhs, out, begin, end, cancelled) ? RunState::kDone : RunState::kStopped;
+  }
   return RunUnits(loops, lhs, rhs, out, begin, end, cancelled);
 }
-bool Run(const Loops& loops, const double* lhs, const double* rhs, double* out, int64_t begin, int64_t end,
-         const volatile int32_t* cancelled) {
+RunState Run(const Loops& loops, const double* lhs, const double* rhs, double* out, int64_t begin, int64_t end,
+             const volatile int32_t* cancelled) {
   return RunUnits(loops, lhs, rhs, out, begin, end, cancelled);
 }
 

@@ -9,11 +9,14 @@
 
 namespace hilo::cpu::convolution {
 
-// Computes units [begin, end) of a phase (ConvolutionUnits). Polls `cancelled`: returns false if the run was stopped.
-bool Run(const Loops& loops, const float* lhs, const float* rhs, float* out, int64_t begin, int64_t end,
-         const volatile int32_t* cancelled);
-bool Run(const Loops& loops, const double* lhs, const double* rhs, double* out, int64_t begin, int64_t end,
-         const volatile int32_t* cancelled);
+// kOutOfMemory: there is none for the kernel of a partial vector.
+enum class RunState { kDone, kStopped, kOutOfMemory };
+
+// Computes units [begin, end) of a phase (ConvolutionUnits). Polls `cancelled`.
+RunState Run(const Loops& loops, const float* lhs, const float* rhs, float* out, int64_t begin, int64_t end,
+             const volatile int32_t* cancelled);
+RunState Run(const Loops& loops, const double* lhs, const double* rhs, double* out, int64_t begin, int64_t end,
+             const volatile int32_t* cancelled);
 
 }  // namespace hilo::cpu::convolution
 

@@ -20,14 +20,15 @@ struct Reach {
 // A phase and its plan, in numbers alone: generated code has those of all phases as a constant. Lanes, of which a
 // vector has 32 bytes, or 64 with 32 registers, are either features or positions.
 //
-// Features are adjacent in the kernel and in the result; there are at least `vectors` full vectors of them. They read
-// the same element of the input if `group` is 0, else adjacent ones: at iteration i of the last tap, which has `group`
-// of them, all lanes of a group of `group` read the i-th element of the group.
+// Features are adjacent in the kernel and in the result. They read the same element of the input if `group` is 0, else
+// adjacent ones: at iteration i of the last tap, which has `group` of them, all lanes of a group of `group` read the
+// i-th element of the group. There are at least `vectors` full vectors of them; if `group` is 0 and the kernel has at
+// most kMaxPacked bytes, the last one may be partial.
 //
 // Positions of an axis `lane`, only in F32, read the same element of the kernel. The rows of a tile, if it has more
 // than one, are features that read the same elements of the input.
 struct Loops {
-  static constexpr int64_t kMaxOuter = 5, kTaps = 4, kMaxReaches = 4;
+  static constexpr int64_t kMaxOuter = 5, kTaps = 4, kMaxReaches = 4, kMaxPacked = 4 << 20;
 
   int64_t lhs = 0, rhs = 0, out = 0;          // the elements of the first position and tap
   int64_t width = 1, vectors = 1, rows = 1;   // of a tile; no more rows than positions that tiles cover

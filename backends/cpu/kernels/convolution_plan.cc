@@ -28,6 +28,8 @@ constexpr int kFullBody = 6;
 
 // Features of a group that are lanes together: the loop over them is unrolled.
 constexpr int64_t kMaxGroup = 8;
+// Bits of the narrowest vectors of the library.
+constexpr int kLibraryBits = 256;
 // Rows of a tile whose lanes are pairwise: they share only the vectors of the kernel, so that a few amortize it.
 constexpr int64_t kMaxPairwiseRows = 4;
 
@@ -389,15 +391,18 @@ ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const 
   for (int l = -1; l < axes; ++l) {
     const ConvolutionAxis& lanes = l < 0 ? none : phase.axes[l];
     if (has_groups && lanes.group == 1) continue;
-    const int width = static_cast<int>(
-        std::bit_ceil(static_cast<uint64_t>(std::min<int64_t>(lanes.count, std::max(1, machine.vector_bits / bits)))));
+    const bool may_be_partial = machine.may_be_partial && lanes.lhs == 0, fills = machine.in_library && !may_be_partial;
+    const int64_t least = machine.in_library && may_be_partial ? kLibraryBits / bits : 1;
+    const int width = static_cast<int>(std::bit_ceil(static_cast<uint64_t>(
+        std::max(least, std::min<int64_t>(lanes.count, std::max(1, machine.vector_bits / bits))))));
     const int64_t vectors_in_all = CeilDivOrZero(lanes.count, width);
-    if (machine.in_library && (lanes.rhs != 1 || lanes.out != 1 || lanes.window >= 0 || lanes.count < width)) continue;
+    if (machine.in_library && (lanes.rhs != 1 || lanes.out != 1 || lanes.window >= 0)) continue;
+    if (fills && lanes.count < width) continue;
     for (int vectors = 1; vectors <= std::min<int64_t>(4, vectors_in_all); ++vectors) {
       for (int t = -1; t < axes; ++t) {
         if (t >= 0 && t == l) continue;
         const ConvolutionAxis& tile = t < 0 ? none : phase.axes[t];
-        if (machine.in_library && (tile.rhs != 0 || lanes.count < int64_t{width} * vectors)) continue;
+        if ((machine.in_library && tile.rhs != 0) || (fills && lanes.count < int64_t{width} * vectors)) continue;
         // Lanes of groups take a register for which lanes they read, and one for what these have.
         const int operands = lanes.group > 1 ? vectors + 3 : 4;
         int64_t most = std::clamp<int64_t>((machine.registers - operands * parts) / (vectors * parts), 1, tile.count);
@@ -503,9 +508,9 @@ bool PrefersFeaturesLast(const HloInstruction& convolution) {
   return kFeaturesGain * products / static_cast<double>(width) > elements;
 }
 
-// The least part of the lanes that features use, if the last vector overlaps the one before. Measured, us transposed
-// and generated, and as it is: 5x5 from 8 to 9 features on 32 x 32 12 and 45.
-constexpr double kMinUsedLanes = 0.6;
+// The least part of the lanes that features use: nine of two vectors do. Measured (Zen 4, two threads), us of a run and
+// ms to compile, transposed and generated, and as it is: 5x5 from 8 to 9 features on 32 x 32 25 and 47, 21 and 3.3.
+constexpr double kMinUsedLanes = 0.55;
 
 // Returns true if the lanes of a convolution in f32 or f64, as it is, may be features that fill vectors of 32 bytes,
 // which the library has tiles for.
@@ -525,7 +530,7 @@ bool HasFeatureLanes(const HloInstruction& convolution) {
 // A convolution keeps its form if it costs less than so many times as much as the cheapest other form: a transpose is
 // a pass over memory more, and the costs are estimates. A short one whose features the library has tiles for may cost
 // more; up to so many times kShortConvolution it counts as short.
-constexpr double kKeptForm = 1.2, kKeptShortForm = 2.5, kMaxKeptShort = 2;
+constexpr double kKeptForm = 1.2, kKeptShortForm = 2.5, kMaxKeptShort = 5;
 
 }  // namespace
 

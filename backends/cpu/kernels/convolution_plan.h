@@ -68,7 +68,8 @@ std::optional<std::vector<ConvolutionPhase>> PhasesOf(const HloInstruction& conv
 struct ConvolutionMachine {
   int vector_bits = 512;
   int registers = 32;
-  bool in_library = false;  // plans that the tiles of convolution/ have, as far as lanes, rows and vectors go
+  bool in_library = false;      // plans that the tiles of convolution/ have, as far as lanes, rows and vectors go
+  bool may_be_partial = false;  // those of the library whose lanes do not fill the last vector, too
 };
 
 // A tile of `rows` positions of one axis times `vectors` vectors of `width` positions of another is kept in registers
@@ -122,6 +123,9 @@ ConvolutionPlan PlanOf(const ConvolutionPhase& phase, PrimitiveType type, const 
 // and 8.2, 19 and 2.7. Lanes of positions: 3x3 from 1 to 8 on 28 x 28 5.0 and 8.4, 11.7 and 2.7; 3x3 of one feature on
 // 128 x 128 6.4 and 14.1, 9.1 and 3.0; from 4 to 4 on 4 of 32 x 32 23 and 30, 7.4 and 3.0; 3 taps from 4 to 8 on 8 of
 // 128 6.5 and 13.2, 20 and 2.9; depthwise 5x5 of 3 on 4 of 32 x 32 11 and 22, 7.3 and 4.5.
+// Features that do not fill the last vector (Zen 4, us called from JAX): 3x3 from 17 to 17 on 32 x 32 38 and 45, 23 and
+// 3.6; from 33 to 9 40 and 59, 20 and 3.5; 5x5 from 8 to 9 25 and 47, 21 and 3.3; the most that is lost, 5x5 from 1 to
+// 6 on 32 of 28 x 28, 72 and 120, 11 and 3.5.
 inline constexpr double kShortConvolution = 1 << 17;
 
 // Returns true if this may be worth it: the convolution is in no loop, of whose runs compilation is a small part, and

@@ -33,12 +33,24 @@ convolution::Axis AxisOf(const ConvolutionAxis& axis) {
   return {.count = axis.count, .lhs = axis.lhs, .rhs = axis.rhs, .out = axis.out, .window = axis.window};
 }
 
+// Returns true if convolution_loops.cc has tiles of a partial vector: lanes read the same element of the input, and the
+// kernel, which is packed, is one.
+bool HasPartialTiles(const ConvolutionPhase& phase, const ConvolutionPlan& plan, const ConvolutionAxis& lanes,
+                     PrimitiveType type) {
+  double bytes = static_cast<double>(plan.width) * plan.vectors * static_cast<double>(PrimitiveTypeByteSize(type));
+  for (const ConvolutionTap& tap : phase.taps) bytes *= static_cast<double>(tap.count);
+  return lanes.lhs == 0 && lanes.count > int64_t{plan.width} * (plan.vectors - 1) &&
+         bytes <= convolution::Loops::kMaxPacked &&
+         std::all_of(phase.axes.begin(), phase.axes.end(),
+                     [&](const ConvolutionAxis& axis) { return axis.rhs == 0 || axis == lanes; });
+}
+
 // Returns true if convolution_loops.cc has tiles of the plan, whose lanes are features.
-bool HasFeatureTiles(const ConvolutionPlan& plan, const ConvolutionAxis& lanes, const ConvolutionAxis& tile,
-                     int64_t group) {
+bool HasFeatureTiles(const ConvolutionPhase& phase, const ConvolutionPlan& plan, const ConvolutionAxis& lanes,
+                     const ConvolutionAxis& tile, PrimitiveType type, int64_t group) {
   return lanes.rhs == 1 && lanes.out == 1 && lanes.window < 0 && tile.rhs == 0 &&
-         lanes.count >= int64_t{plan.width} * plan.vectors && (lanes.lhs == 0 || lanes.lhs == 1) &&
-         plan.rows <= convolution::MaxRows(convolution::LanesOf(group));
+         (!HasPartialVector(phase, plan) || HasPartialTiles(phase, plan, lanes, type)) &&
+         (lanes.lhs == 0 || lanes.lhs == 1) && plan.rows <= convolution::MaxRows(convolution::LanesOf(group));
 }
 
 // Returns true if position_loops.cc has tiles of the plan, whose lanes are positions.
@@ -55,6 +67,10 @@ bool HasPositionTiles(const ConvolutionPhase& phase, const ConvolutionPlan& plan
 
 bool HasPositionLanes(const ConvolutionPhase& phase, const ConvolutionPlan& plan) {
   return plan.lanes >= 0 && phase.axes[static_cast<size_t>(plan.lanes)].rhs == 0;
+}
+
+bool HasPartialVector(const ConvolutionPhase& phase, const ConvolutionPlan& plan) {
+  return plan.lanes >= 0 && phase.axes[static_cast<size_t>(plan.lanes)].count < int64_t{plan.width} * plan.vectors;
 }
 
 std::optional<ConvolutionPlan> PositionPlanOf(const ConvolutionPhase& phase, PrimitiveType type,
@@ -96,7 +112,8 @@ std::optional<convolution::Loops> LibraryLoopsOf(const ConvolutionPhase& phase, 
   const ConvolutionAxis tile = plan.tile < 0 ? ConvolutionAxis() : phase.axes[static_cast<size_t>(plan.tile)];
   const bool are_positions = HasPositionLanes(phase, plan);
   const int64_t group = lanes.lhs == 0 ? 0 : lanes.group;
-  if (are_positions ? !HasPositionTiles(phase, plan, lanes, tile, type) : !HasFeatureTiles(plan, lanes, tile, group))
+  if (are_positions ? !HasPositionTiles(phase, plan, lanes, tile, type)
+                    : !HasFeatureTiles(phase, plan, lanes, tile, type, group))
     return std::nullopt;
   const ConvolutionUnits units = UnitsOf(phase, plan);
   const ConvolutionReach::Range positions = TiledPositions(phase, tile, plan.placed),

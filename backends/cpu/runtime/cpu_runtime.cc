@@ -151,14 +151,16 @@ int32_t RunProducts(HiloCpuContext* context, uint8_t* /*frame*/, uint8_t** buffe
 template <typename T>
 int32_t RunConvolution(HiloCpuContext* context, uint8_t* /*frame*/, uint8_t** buffers, int64_t begin, int64_t end) {
   using hilo::cpu::convolution::Loops;
+  using hilo::cpu::convolution::RunState;
   const auto phases = *reinterpret_cast<const int64_t*>(buffers[0]);
   const auto* loops = reinterpret_cast<const Loops*>(buffers[0] + sizeof(int64_t));
   for (int64_t phase = 0, first = 0; phase < phases; first += loops[phase].units, ++phase) {
     const int64_t from = std::max(begin - first, int64_t{0}), to = std::min(end - first, loops[phase].units);
-    if (from < to && !hilo::cpu::convolution::Run(loops[phase], reinterpret_cast<const T*>(buffers[1]),
-                                                  reinterpret_cast<const T*>(buffers[2]),
-                                                  reinterpret_cast<T*>(buffers[3]), from, to, context->cancelled))
-      return HILO_STOPPED;
+    if (from >= to) continue;
+    const RunState state = hilo::cpu::convolution::Run(loops[phase], reinterpret_cast<const T*>(buffers[1]),
+                                                       reinterpret_cast<const T*>(buffers[2]),
+                                                       reinterpret_cast<T*>(buffers[3]), from, to, context->cancelled);
+    if (state != RunState::kDone) return state == RunState::kStopped ? HILO_STOPPED : HILO_OUT_OF_MEMORY;
   }
   return HILO_OK;
 }

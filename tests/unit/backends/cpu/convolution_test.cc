@@ -4,7 +4,9 @@
 #include <numeric>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "backends/cpu/compile/cpu_compiler.h"
 #include "backends/cpu/convolution/convolution_loops.h"
 #include "backends/cpu/kernels/convolution_plan.h"
@@ -21,6 +23,7 @@
 namespace hilo {
 namespace {
 
+using cpu::convolution::RunState;
 using fuzz::Random;
 
 struct Case {
@@ -161,8 +164,8 @@ TEST(ConvolutionTest, RandomPrograms_GiveTheInterpretersResults) {
   }
 }
 
-// Features last, and enough of them for the tiles of the library, in groups or not; integers, whose sums are exact in
-// any order.
+// Features last, often enough of them for full tiles of the library, in groups or not; integers, whose sums are exact
+// in any order.
 Case LibraryCase(Random& random) {
   Case c;
   c.type = random.Chance(70) ? F32 : F64;
@@ -170,7 +173,9 @@ Case LibraryCase(Random& random) {
   // Few products of pairs of features, many of all with all.
   static constexpr int64_t kGroups[] = {0, 0, 0, 1, 2, 4, 8};
   const int64_t group = random.Of(kGroups);
-  const int64_t out = group == 0 ? 32 + random.Below(50) : group * (32 / group + random.Below(20));
+  // Often fewer than a tile has lanes, so that its last vector is partial.
+  const int64_t least = random.Chance(60) ? 1 : 32;
+  const int64_t out = group == 0 ? least + random.Below(32) : group * (32 / group + random.Below(20));
   const int64_t in = group == 0 ? 30 + random.Below(100) : group;
   if (group > 0) c.attrs.feature_group_count = out / group;
   ConvolutionDimensionNumbers& numbers = c.attrs.dim_labels;
@@ -214,17 +219,32 @@ std::string EmittedFor(const std::string& cpu, const std::string& text) {
   return compiled.value_or("");
 }
 
+// Returns the lanes of a row of a tile of the library, by `tile={axis of the lanes, axis of the tile, width, vectors`.
+int64_t LanesOfTile(absl::string_view emitted) {
+  constexpr absl::string_view kBefore = "kind=library-convolution";
+  emitted.remove_prefix(emitted.find(kBefore));
+  emitted.remove_prefix(emitted.find("tile={") + 6);
+  const std::vector<std::string> numbers = absl::StrSplit(emitted.substr(0, emitted.find('}')), ',');
+  int64_t width = 0, vectors = 0;
+  const bool are_numbers =
+      numbers.size() > 3 && absl::SimpleAtoi(numbers[2], &width) && absl::SimpleAtoi(numbers[3], &vectors);
+  EXPECT_TRUE(are_numbers) << emitted;
+  return width * vectors;
+}
+
 TEST(ConvolutionTest, TilesOfTheLibrary_GiveTheInterpretersResults) {
   const std::unique_ptr<Client> interpreter = ClientOf("interpreter"), cpu = ClientOf("cpu");
   const bool has_v3 = HasV3();
-  int in_library = 0, in_groups = 0, in_volumes = 0;
+  int in_library = 0, in_groups = 0, in_volumes = 0, partial = 0;
   for (int seed = 0; seed < 100; ++seed) {
     Random random(1000 + seed);
     const Case c = LibraryCase(random);
     const absl::StatusOr<std::string> text = TextOf(c);
     if (!text.ok()) continue;  // the window is larger than the input
-    if (absl::StrContains(EmittedFor("x86-64-v3", *text), "kind=library-convolution")) {
+    const std::string emitted = EmittedFor("x86-64-v3", *text);
+    if (absl::StrContains(emitted, "kind=library-convolution")) {
       ++in_library;
+      if (LanesOfTile(emitted) > c.rhs.dimensions().back()) ++partial;
       if (c.attrs.feature_group_count > 1) ++in_groups;
       if (c.attrs.window.dimensions.size() == 3) ++in_volumes;
     }
@@ -246,6 +266,7 @@ TEST(ConvolutionTest, TilesOfTheLibrary_GiveTheInterpretersResults) {
   EXPECT_GE(in_library - in_groups, 30);
   EXPECT_GE(in_groups, 8);
   EXPECT_GE(in_volumes, 5);
+  EXPECT_GE(partial, 8);
 }
 
 // Few features, so that lanes are positions: borders, where an infinite factor must not meet what is outside the input,
@@ -426,10 +447,10 @@ TEST(ConvolutionTest, TilesOfTheLibrary_PollCancellation) {
   const std::vector<float> lhs(12, 1), rhs(16, 2);
   std::vector<float> out(48, 7);
   int32_t cancelled = 1;
-  EXPECT_FALSE(cpu::convolution::Run(loops, lhs.data(), rhs.data(), out.data(), 0, 1, &cancelled));
+  EXPECT_EQ(cpu::convolution::Run(loops, lhs.data(), rhs.data(), out.data(), 0, 1, &cancelled), RunState::kStopped);
   EXPECT_EQ(out, std::vector<float>(48, 7));
   cancelled = 0;
-  EXPECT_TRUE(cpu::convolution::Run(loops, lhs.data(), rhs.data(), out.data(), 0, 1, &cancelled));
+  EXPECT_EQ(cpu::convolution::Run(loops, lhs.data(), rhs.data(), out.data(), 0, 1, &cancelled), RunState::kDone);
   EXPECT_EQ(out, std::vector<float>(48, 4));
   // The same product with the positions as lanes and the features as rows.
   loops.lane = loops.tile;
@@ -439,10 +460,10 @@ TEST(ConvolutionTest, TilesOfTheLibrary_PollCancellation) {
   loops.tiles = loops.tiles_per_unit = 4;
   std::fill(out.begin(), out.end(), 7);
   cancelled = 1;
-  EXPECT_FALSE(cpu::convolution::Run(loops, lhs.data(), rhs.data(), out.data(), 0, 1, &cancelled));
+  EXPECT_EQ(cpu::convolution::Run(loops, lhs.data(), rhs.data(), out.data(), 0, 1, &cancelled), RunState::kStopped);
   EXPECT_EQ(out, std::vector<float>(48, 7));
   cancelled = 0;
-  EXPECT_TRUE(cpu::convolution::Run(loops, lhs.data(), rhs.data(), out.data(), 0, 1, &cancelled));
+  EXPECT_EQ(cpu::convolution::Run(loops, lhs.data(), rhs.data(), out.data(), 0, 1, &cancelled), RunState::kDone);
   EXPECT_EQ(out, std::vector<float>(48, 4));
 #else
   GTEST_SKIP() << "no vectors of 32 bytes";
