@@ -194,6 +194,22 @@ std::optional<TileCut> FreeCut(const std::vector<TileCut>& of, const std::vector
   return std::nullopt;
 }
 
+// Cuts each tile into `count` along a dimension, by as few free parts of the cuts `of` as there are; false if they do
+// not suffice.
+bool CutFurther(size_t dimension, int64_t count, const std::vector<TileCut>& of, std::vector<TileCut>* cuts,
+                int64_t devices) {
+  while (count > 1) {
+    std::optional<TileCut> free;
+    for (int64_t part = count; part > 1 && !free.has_value(); --part) {
+      if (count % part == 0) free = FreeCut(of, *cuts, part, devices);
+    }
+    if (!free.has_value()) return false;
+    count /= free->count;
+    (*cuts)[dimension] = Nested((*cuts)[dimension], *free);
+  }
+  return true;
+}
+
 // Copies of a tile are cut along one dimension first, though its wanted cut may not have that part, or have it
 // elsewhere: all that follows moves smaller tiles. Returns no steps if there are no copies, or the dimension is not
 // divided. From x y on 2 to x on 0, y on 1 and z on 2:
@@ -206,16 +222,7 @@ std::vector<ReshardStep> PlanFromCopies(const Shape& shape, std::vector<TileCut>
     total *= wanted[d].count;
   }
   if (copies == 1 || total != devices || shape.dimensions(dimension) % (now[dimension].count * copies) != 0) return {};
-  while (copies > 1) {  // by as few parts of the wanted cuts as there are
-    int64_t count = copies;
-    std::optional<TileCut> free;
-    for (; count > 1 && !free.has_value(); --count) {
-      if (copies % count == 0) free = FreeCut(wanted, now, count, devices);
-    }
-    if (!free.has_value()) return {};
-    copies /= free->count;
-    now[dimension] = Nested(now[dimension], *free);
-  }
+  if (!CutFurther(static_cast<size_t>(dimension), copies, wanted, &now, devices)) return {};
   std::vector<ReshardStep> steps = {{Kind::kSlice, TilesOfCuts(now, devices), 0, 0, 1}};
   for (ReshardStep& step : Planner(shape, now, wanted, devices).Plan()) steps.push_back(std::move(step));
   return steps;
@@ -223,61 +230,70 @@ std::vector<ReshardStep> PlanFromCopies(const Shape& shape, std::vector<TileCut>
 
 // Dimensions whose cuts change in number.
 struct ChangedCuts {
-  std::optional<size_t> finer;
-  std::vector<size_t> coarser;
+  std::vector<size_t> finer, coarser;
 };
 
-// nullopt if several become finer, or one by no whole number.
+// nullopt if a number changes by no whole number.
 std::optional<ChangedCuts> ChangedCutsOf(const std::vector<TileCut>& now, const std::vector<TileCut>& wanted) {
   ChangedCuts changed;
   for (size_t d = 0; d < now.size(); ++d) {
     const int64_t before = now[d].count, after = wanted[d].count;
     if (before == after) continue;
     if (std::max(before, after) % std::min(before, after) != 0) return std::nullopt;
-    if (before > after) {
-      changed.coarser.push_back(d);
-    } else if (std::exchange(changed.finer, d).has_value()) {
-      return std::nullopt;
-    }
+    (before > after ? changed.coarser : changed.finer).push_back(d);
   }
   return changed;
 }
 
-// An all-to-all of the sizes of the dimension that becomes finer and of `coarser`, if any, whatever parts it moves;
-// and a permute of the small tiles; copies of a tile are cut first. Other dimensions that become coarser, and what
-// `coarser` has more than the finer one takes, are joined at the end, by cuts that the wanted ones leave free. Returns
-// no steps if the sizes or the cuts do not allow that. From y1 y2 on rows to x on rows and y1 y2 on columns:
+// All-to-alls of the sizes of the dimensions that become finer and of those of `from`, which become coarser, whatever
+// parts they move; and a permute of the small tiles; what the finer ones need beyond that is cut first, from copies of
+// a tile. What dimensions that become coarser have more than the finer ones take is joined at the end, by cuts that the
+// wanted ones leave free. Returns no steps if the sizes or the cuts do not allow that. From y1 y2 on rows to x on rows
+// and y1 y2 on columns:
 //   slice  (y1 y2; x),   all-to-all  (y1; x y2),   permute  (x; y1 y2)
 // From x on rows and y z on columns to y z on rows:
 //   all-to-all  (x z; y),   permute  (y z; x),   gather  (y z; )
+// From y on 0 to x on 0, y on 1 and z on 2:
+//   slice  (y; x; z),   permute  (x; y; z)
 std::vector<ReshardStep> PlanExchange(std::vector<TileCut> now, const std::vector<TileCut>& wanted,
-                                      const ChangedCuts& changed, std::optional<size_t> coarser, int64_t devices) {
-  const std::optional<size_t> finer = changed.finer;
-  const int64_t cuts = finer.has_value() ? wanted[*finer].count / now[*finer].count : 1;
-  const int64_t parts = coarser.has_value() ? std::gcd(cuts, now[*coarser].count / wanted[*coarser].count) : 1;
-  if (coarser.has_value() && parts == 1) return {};
+                                      const ChangedCuts& changed, const std::vector<size_t>& from, int64_t devices) {
   std::vector<ReshardStep> steps;
-  const auto add = [&](Kind kind, int64_t split, int64_t join, int64_t count) {
-    steps.push_back({kind, TilesOfCuts(now, devices), split, join, count});
+  const auto add = [&](Kind kind, size_t split, size_t join, int64_t count) {
+    steps.push_back({kind, TilesOfCuts(now, devices), static_cast<int64_t>(split), static_cast<int64_t>(join), count});
   };
-  if (cuts != parts) {
-    const std::optional<TileCut> free = FreeCut(wanted, now, cuts / parts, devices);
-    if (!free.has_value()) return {};
-    now[*finer] = Nested(now[*finer], *free);
-    add(Kind::kSlice, 0, 0, 1);
+  struct Move {
+    size_t finer, coarser;
+    int64_t parts;
+  };
+  std::vector<Move> moves;
+  std::vector<int64_t> left;  // of each dimension of `from`
+  for (const size_t d : from) left.push_back(now[d].count / wanted[d].count);
+  bool sliced = false;
+  for (const size_t d : changed.finer) {
+    int64_t cuts = wanted[d].count / now[d].count;
+    for (size_t i = 0; i < from.size(); ++i) {
+      const int64_t parts = std::gcd(cuts, left[i]);
+      if (parts == 1) continue;
+      moves.push_back({d, from[i], parts});
+      left[i] /= parts;
+      cuts /= parts;
+    }
+    if (cuts == 1) continue;
+    if (!CutFurther(d, cuts, wanted, &now, devices)) return {};
+    sliced = true;
   }
-  if (coarser.has_value()) {
-    const int64_t kept = now[*coarser].count / parts;
-    now[*finer] = Nested(now[*finer], RestOf(now[*coarser], kept));
-    now[*coarser] = PrefixOf(now[*coarser], kept);
-    add(Kind::kAllToAll, static_cast<int64_t>(*finer), static_cast<int64_t>(*coarser), parts);
+  if (moves.empty() && !from.empty()) return {};
+  if (sliced) add(Kind::kSlice, 0, 0, 1);
+  for (const Move& move : moves) {
+    const int64_t kept = now[move.coarser].count / move.parts;
+    now[move.finer] = Nested(now[move.finer], RestOf(now[move.coarser], kept));
+    now[move.coarser] = PrefixOf(now[move.coarser], kept);
+    add(Kind::kAllToAll, move.finer, move.coarser, move.parts);
   }
   std::vector<TileCut> before_joins = wanted;
   for (const size_t d : changed.coarser) {
     if (now[d].count == wanted[d].count) continue;
-    const std::optional<TileCut> free = FreeCut(now, before_joins, now[d].count / wanted[d].count, devices);
-    if (!free.has_value()) return {};
-    before_joins[d] = Nested(wanted[d], *free);
+    if (!CutFurther(d, now[d].count / wanted[d].count, now, &before_joins, devices)) return {};
   }
   if (now != before_joins) {
     now = before_joins;
@@ -333,10 +349,13 @@ std::vector<ReshardStep> PlanReshard(const Shape& shape, const TileAssignment& f
     least = bytes;
     best = std::move(plan);
   };
-  if (const std::optional<ChangedCuts> changed = ChangedCutsOf(now, wanted); changed.has_value()) {
-    consider(PlanExchange(now, wanted, *changed, std::nullopt, devices));
-    for (const size_t d : changed->coarser) {
-      if (changed->finer.has_value()) consider(PlanExchange(now, wanted, *changed, d, devices));
+  if (std::optional<ChangedCuts> changed = ChangedCutsOf(now, wanted); changed.has_value()) {
+    for (int order = 0; order < 2; ++order) {  // the finer ones forwards and backwards: the first ones take from others
+      consider(PlanExchange(now, wanted, *changed, {}, devices));
+      for (const size_t d : changed->coarser) consider(PlanExchange(now, wanted, *changed, {d}, devices));
+      if (changed->coarser.size() > 1) consider(PlanExchange(now, wanted, *changed, changed->coarser, devices));
+      if (changed->finer.size() < 2) break;
+      std::reverse(changed->finer.begin(), changed->finer.end());
     }
   }
   for (int64_t d = 0; d < shape.rank(); ++d) consider(PlanFromCopies(shape, now, wanted, d, devices));

@@ -89,6 +89,33 @@ ENTRY e {
   EXPECT_TRUE(absl::StrContains(text, "= f32[16,4]{1,0} collective-permute(")) << text;
 }
 
+// Several dimensions become finer. From x y z on 2 to x on 0, y on 1 and z on 2: dimensions 0 and 1 each take a part of
+// what 2 gives up. From y z on 0 and x on 2 to z on 0 and y x on 1: 1 takes a part from each. From y on 0 to x on 0,
+// y on 1 and z on 2: copies are cut along 1 and 2. Nothing is joined.
+TEST(DividedProgramsTest, SeveralDimensionsBecomeFiner) {
+  struct Case {
+    std::string from, to;
+    bool exchanged;
+  };
+  for (const Case& c : {Case{"[{}, {}, {'x','y','z'}]", "[{'x'}, {'y'}, {'z'}]", true},
+                        Case{"[{'y','z'}, {}, {'x'}]", "[{'z'}, {'y','x'}, {}]", true},
+                        Case{"[{'y'}, {}, {}]", "[{'x'}, {'y'}, {'z'}]", false},
+                        Case{"[{'z'}, {}, {}]", "[{'x'}, {'y','z'}, {}]", false}}) {
+    auto module = ParseHloModule(absl::Substitute(R"(HloModule m, num_partitions=8
+ENTRY e {
+  x = f32[8,8,8] parameter(0), sharding={mesh['x'=2,'y'=2,'z'=2], $0}
+  ROOT c = f32[8,8,8] custom-call(x), custom_call_target="Sharding", sharding={mesh['x'=2,'y'=2,'z'=2], $1}
+})",
+                                                  c.from, c.to));
+    ASSERT_TRUE(module.ok()) << module.status();
+    ASSERT_TRUE(MakePartitioner({.results = {true}})->Run(module->get(), {}).ok());
+    const std::string text = PrintHloModule(**module);
+    EXPECT_FALSE(absl::StrContains(text, " all-gather(")) << text;
+    EXPECT_EQ(absl::StrContains(text, " all-to-all("), c.exchanged) << text;
+    EXPECT_TRUE(absl::StrContains(text, " collective-permute(")) << text;
+  }
+}
+
 // The program as it is divided.
 std::string Divided(absl::string_view text, OpenValues open = {}) {
   auto module = ParseHloModule(text);
